@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+#   make                the libraries and the command, in build/
+#   make test           unit, conformance, command-line and install tests, and the fuzz targets over their corpora
+#   make test-all       that again with gcc, clang and the sanitizers, on other architectures, with lint and size: what .ci/run does
+#   make fuzz           libFuzzer on each target for FUZZ_RUNS executions
+#   make install        into PREFIX (/usr/local), LIBDIR (PREFIX/lib), below DESTDIR; make uninstall takes it away again
+#   make size           code size and stack of the core on a Cortex-M4, and the limits that they must keep
+#   make format lint    clang-format, clang-tidy
+#
+# CC, CFLAGS, LDFLAGS, BUILD and SANITIZE may be set: make test CC=clang-14 BUILD=build/asan SANITIZE=address,undefined
+
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+DESTDIR ?=
+BUILD ?= build
+CFLAGS ?= -O2 -g
+SANITIZE ?=
+CLANG ?= $(firstword $(shell command -v clang-14 clang 2>/dev/null))
+CLANG_FORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format 2>/dev/null))
+CLANG_TIDY ?= $(firstword $(shell command -v clang-tidy-14 clang-tidy 2>/dev/null))
+PYTHON ?= /usr/bin/python3
+FUZZ_RUNS ?= 200000
+
+VERSION := $(shell sed -n 's/^\#define EVALUE_VERSION "\(.*\)"/\1/p' include/evalue/version.h)
+SOVERSION := $(firstword $(subst ., ,$(VERSION)))
+
+is_clang := $(shell $(CC) --version 2>/dev/null | grep -c clang)
+WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-qual -Werror \
+            $(if $(filter 0,$(is_clang)),-Wcast-align=strict,-Wcast-align)
+sanitizers := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+BASE := -std=c11 $(WARNINGS) -Iinclude -MMD -MP $(sanitizers)
+JANSSON_CFLAGS = $(shell pkg-config --cflags jansson)
+JANSSON_LIBS = $(shell pkg-config --libs jansson)
+
+core_sources := $(wildcard src/core/*.c)
+lib_sources := $(core_sources) $(wildcard src/text/*.c)
+cli_sources := $(wildcard src/cli/*.c)
+headers := $(wildcard include/evalue/*.h)
+
+lib_objects := $(lib_sources:%.c=$(BUILD)/%.o)
+pic_objects := $(lib_sources:%.c=$(BUILD)/pic/%.o)
+cli_objects := $(cli_sources:%.c=$(BUILD)/%.o)
+
+static_lib := $(BUILD)/libevalue.a
+shared_lib := $(BUILD)/libevalue.so.$(VERSION)
+
+.PHONY: all lib test test-core test-cli test-fuzz test-snippets test-exports test-install test-reference test-cost test-cross \
+        test-all fuzz install uninstall size format format-check lint clean
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: lib $(BUILD)/evalue
+
+lib: $(static_lib) $(shared_lib) $(BUILD)/evalue.pc
+
+$(BUILD)/src/core/%.o: src/core/%.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE) $(CFLAGS) $(CPPFLAGS) -fvisibility=hidden -c $< -o $@
+
+$(BUILD)/src/text/%.o: src/text/%.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE) $(CFLAGS) $(CPPFLAGS) -fvisibility=hidden -c $< -o $@
+
+$(BUILD)/src/cli/%.o: src/cli/%.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE) -D_GNU_SOURCE $(JANSSON_CFLAGS) $(CFLAGS) $(CPPFLAGS) -c $< -o $@
+
+$(BUILD)/pic/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE) $(CFLAGS) $(CPPFLAGS) -fPIC -fvisibility=hidden -c $< -o $@
+
+$(static_lib): $(lib_objects)
+	rm -f $@
+	$(AR) rcs $@ $^
+
+$(shared_lib): $(pic_objects) src/libevalue.map
+	$(CC) $(sanitizers) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libevalue.so.$(SOVERSION) \
+	  -Wl,--version-script=src/libevalue.map $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $(pic_objects)
+	ln -sf $(@F) $(BUILD)/libevalue.so.$(SOVERSION)
+	ln -sf $(@F) $(BUILD)/libevalue.so
+
+$(BUILD)/evalue: $(cli_objects) $(static_lib)
+	$(CC) $(sanitizers) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(JANSSON_LIBS)
+
+$(BUILD)/evalue.pc: src/evalue.pc.in include/evalue/version.h
+	@mkdir -p $(@D)
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
+
+# ---- tests ----
+
+test: test-core test-snippets test-exports test-cli test-fuzz test-reference test-install
+	@echo "all tests passed ($(CC)$(if $(SANITIZE), $(SANITIZE)))"
+
+unit_sources := $(wildcard tests/unit/*/test_*.c)
+unit_programs := $(unit_sources:%.c=$(BUILD)/%)
+core_tests := $(filter $(BUILD)/tests/unit/core/%,$(unit_programs)) $(BUILD)/tests/conformance/test_conformance
+
+test-core: $(unit_programs) $(BUILD)/tests/conformance/test_conformance
+	@for t in $^; do echo "== $$t"; $$t || exit 1; done
+
+TEST_FLAGS = $(BASE) -D_GNU_SOURCE -Itests/support -I$(BUILD)/tests/conformance $(CFLAGS) $(CPPFLAGS)
+
+$(BUILD)/tests/unit/%: tests/unit/%.c $(static_lib)
+	@mkdir -p $(@D)
+	$(CC) $(TEST_FLAGS) $< $(static_lib) -lcmocka -lm $(LDFLAGS) -o $@
+
+$(BUILD)/tests/conformance/vectors.inc: tests/conformance/generate.py spec/evalue-wire-format-1.0.md $(wildcard spec/vectors/*.jsonl)
+	$(PYTHON) $< spec $@
+
+$(BUILD)/tests/conformance/test_conformance: tests/conformance/test_conformance.c $(BUILD)/tests/conformance/vectors.inc $(static_lib)
+	$(CC) $(TEST_FLAGS) $< $(static_lib) -lcmocka $(LDFLAGS) -o $@
+
+# Each header alone, as C11 and as C++17; the README's example and the headers' own snippets.
+test-snippets: lib
+	CC="$(CC)" BUILD="$(BUILD)" SANITIZERS="$(sanitizers)" $(PYTHON) tests/snippets.py
+
+test-exports: $(shared_lib)
+	$(PYTHON) tests/exports.py $(shared_lib) $(headers)
+
+test-cli: $(BUILD)/evalue
+	EVALUE=$(BUILD)/evalue $(PYTHON) -m unittest discover -s tests/cli
+
+test-reference:
+	$(PYTHON) spec/reference.py check spec/vectors
+	$(PYTHON) spec/reference.py examples spec/evalue-wire-format-1.0.md
+
+test-install: all
+	MAKE="$(MAKE)" BUILD="$(BUILD)" CC="$(CC)" SANITIZERS="$(sanitizers)" sh tests/install.sh
+
+# ---- fuzzing ----
+
+fuzz_names := $(patsubst fuzz/fuzz_%.c,%,$(wildcard fuzz/fuzz_*.c))
+fuzz_cli_objects = $(filter-out $(BUILD)/src/cli/main.o,$(cli_objects))
+
+$(BUILD)/fuzz/corpus: fuzz/make_corpus.py $(wildcard spec/vectors/*.jsonl)
+	rm -rf $@
+	$(PYTHON) $< spec/vectors $@
+
+$(BUILD)/fuzz/run_%: fuzz/fuzz_%.c fuzz/standalone.c $(static_lib) $(cli_objects)
+	@mkdir -p $(@D)
+	$(CC) $(TEST_FLAGS) -Isrc/cli $< fuzz/standalone.c $(fuzz_cli_objects) $(static_lib) $(JANSSON_LIBS) $(LDFLAGS) -o $@
+
+test-fuzz: $(fuzz_names:%=$(BUILD)/fuzz/run_%) $(BUILD)/fuzz/corpus
+	@for f in $(fuzz_names); do $(BUILD)/fuzz/run_$$f $(BUILD)/fuzz/corpus/$$f || exit 1; done
+
+FUZZ_FLAGS := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+
+$(BUILD)/fuzz/libfuzzer_%: fuzz/fuzz_%.c $(lib_sources) $(cli_sources) $(headers) $(wildcard src/*/*.h fuzz/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) -std=c11 -D_GNU_SOURCE -Iinclude -Itests/support -Isrc/cli $(JANSSON_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer $< \
+	  $(lib_sources) $(filter-out src/cli/main.c,$(cli_sources)) $(JANSSON_LIBS) -o $@
+
+# New inputs go to build/fuzz/found/; a crash leaves its input there too.
+fuzz: $(fuzz_names:%=$(BUILD)/fuzz/libfuzzer_%) $(BUILD)/fuzz/corpus
+	@for f in $(fuzz_names); do \
+	  echo "== fuzz_$$f"; mkdir -p $(BUILD)/fuzz/found/$$f; \
+	  $(BUILD)/fuzz/libfuzzer_$$f -runs=$(FUZZ_RUNS) -max_len=4096 -dict=fuzz/evalue.dict -print_final_stats=1 \
+	    -artifact_prefix=$(BUILD)/fuzz/found/ $(BUILD)/fuzz/found/$$f $(BUILD)/fuzz/corpus/$$f \
+	    > $(BUILD)/fuzz/$$f.log 2>&1 || { tail -40 $(BUILD)/fuzz/$$f.log; exit 1; }; \
+	  grep -E 'stat::number_of_executed_units|DONE' $(BUILD)/fuzz/$$f.log; \
+	done
+
+# ---- everything, as CI runs it ----
+
+test-all:
+	sh tests/all.sh
+
+test-cross:
+	sh tests/cross.sh
+
+test-cost: all
+	CC="$(CC)" BUILD="$(BUILD)" $(PYTHON) tests/cost.py
+
+# ---- size ----
+
+size:
+	sh tests/size.sh
+
+# ---- style ----
+
+c_files := $(wildcard include/evalue/*.h src/*/*.[ch] tests/*/*.[ch] tests/unit/*/*.c fuzz/*.[ch])
+
+format:
+	$(CLANG_FORMAT) -i $(c_files)
+
+format-check:
+	$(CLANG_FORMAT) --dry-run --Werror $(c_files)
+
+lint: format-check
+	$(CLANG_TIDY) --quiet --warnings-as-errors='*' $(lib_sources) $(cli_sources) -- -std=c11 -D_GNU_SOURCE -Iinclude
+
+# ---- installing ----
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/include/evalue $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig
+	install -m 644 $(headers) $(DESTDIR)$(PREFIX)/include/evalue/
+	install -m 644 $(static_lib) $(DESTDIR)$(LIBDIR)/
+	install -m 755 $(shared_lib) $(DESTDIR)$(LIBDIR)/
+	ln -sf $(notdir $(shared_lib)) $(DESTDIR)$(LIBDIR)/libevalue.so.$(SOVERSION)
+	ln -sf $(notdir $(shared_lib)) $(DESTDIR)$(LIBDIR)/libevalue.so
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' src/evalue.pc.in \
+	  > $(DESTDIR)$(LIBDIR)/pkgconfig/evalue.pc
+	install -m 755 $(BUILD)/evalue $(DESTDIR)$(PREFIX)/bin/
+
+uninstall:
+	rm -f $(headers:include/%=$(DESTDIR)$(PREFIX)/include/%) $(DESTDIR)$(LIBDIR)/libevalue.a \
+	  $(DESTDIR)$(LIBDIR)/libevalue.so $(DESTDIR)$(LIBDIR)/libevalue.so.$(SOVERSION) \
+	  $(DESTDIR)$(LIBDIR)/$(notdir $(shared_lib)) $(DESTDIR)$(LIBDIR)/pkgconfig/evalue.pc $(DESTDIR)$(PREFIX)/bin/evalue
+	-rmdir $(DESTDIR)$(PREFIX)/include/evalue
+
+clean:
+	rm -rf $(BUILD)
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * Byte loads and stores, and checked arithmetic: the one place that knows about endianness and overflow.
+ *
+ *     uint64_t length = evalue_load_u64(p);     // little-endian, any address, each byte read once
+ *
+ * A load gives a number that the compiler cannot read again from the input behind the program's back (spec, section 13).
+ */
+#ifndef EVALUE_INLINE_H
+#define EVALUE_INLINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "evalue/value.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define EVALUE_HOST_IS_LITTLE_ENDIAN 0
+#else
+#define EVALUE_HOST_IS_LITTLE_ENDIAN 1
+#endif
+
+/*
+ * Makes a loaded number opaque, so that the compiler keeps it instead of loading it a second time. Costs no instruction.
+ * Where there is no such means the bytes are read through volatile.
+ */
+#if defined(__GNUC__) && !defined(__FRAMAC__)
+#define EVALUE_OPAQUE(x) __asm__("" : "+r"(x))
+#define EVALUE_OPAQUE_MEMORY() __asm__ volatile("" : : : "memory")
+typedef const uint8_t evalue_input_byte;
+#else
+#define EVALUE_OPAQUE(x) ((void)0)
+#define EVALUE_OPAQUE_MEMORY() ((void)0)
+typedef const volatile uint8_t evalue_input_byte;
+#endif
+
+/* ---- numbers in either byte order --------------------------------------------------------------------------- */
+
+/** Returns x with its bytes reversed. */
+static inline uint32_t evalue_swap_u32(uint32_t x) {
+  return x >> 24 | (x >> 8 & 0xff00U) | (x << 8 & 0xff0000U) | x << 24;
+}
+
+/** Returns x with its bytes reversed. */
+static inline uint64_t evalue_swap_u64(uint64_t x) {
+  return (uint64_t)evalue_swap_u32((uint32_t)x) << 32 | evalue_swap_u32((uint32_t)(x >> 32));
+}
+
+/* ---- loads -------------------------------------------------------------------------------------------------- */
+
+/** Loads one byte. */
+static inline uint32_t evalue_load_u8(const uint8_t *p) {
+  uint32_t x = *(evalue_input_byte *)p;
+  EVALUE_OPAQUE(x);
+  return x;
+}
+
+/** Copies nbytes bytes of input into the reader's own memory, each read once. */
+static inline void evalue_load_bytes(void *own, const uint8_t *p, size_t nbytes) {
+#if defined(__GNUC__) && !defined(__FRAMAC__)
+  memcpy(own, p, nbytes);
+  EVALUE_OPAQUE_MEMORY();
+#else
+  uint8_t *to = (uint8_t *)own;
+  for (size_t i = 0; i < nbytes; i++) to[i] = *(evalue_input_byte *)(p + i);
+#endif
+}
+
+/** Loads a little-endian u32. */
+static inline uint32_t evalue_load_u32(const uint8_t *p) {
+  uint32_t x;
+#if defined(__GNUC__) && !defined(__FRAMAC__)
+  memcpy(&x, p, sizeof x);
+  EVALUE_OPAQUE(x);
+#else
+  evalue_load_bytes(&x, p, sizeof x);
+#endif
+  return EVALUE_HOST_IS_LITTLE_ENDIAN ? x : evalue_swap_u32(x);
+}
+
+/** Loads a little-endian u64. */
+static inline uint64_t evalue_load_u64(const uint8_t *p) {
+#if defined(__GNUC__) && !defined(__FRAMAC__) && UINTPTR_MAX > UINT32_MAX
+  uint64_t x;
+  memcpy(&x, p, sizeof x);
+  EVALUE_OPAQUE(x);
+  return EVALUE_HOST_IS_LITTLE_ENDIAN ? x : evalue_swap_u64(x);
+#else
+  uint64_t low = evalue_load_u32(p);
+  return low | (uint64_t)evalue_load_u32(p + 4) << 32;
+#endif
+}
+
+/* ---- stores ------------------------------------------------------------------------------------------------- */
+
+/** Stores a little-endian u32. */
+static inline void evalue_store_u32(uint8_t *p, uint32_t x) {
+  if (!EVALUE_HOST_IS_LITTLE_ENDIAN) x = evalue_swap_u32(x);
+  memcpy(p, &x, sizeof x);
+}
+
+/** Stores a little-endian u64. */
+static inline void evalue_store_u64(uint8_t *p, uint64_t x) {
+  if (!EVALUE_HOST_IS_LITTLE_ENDIAN) x = evalue_swap_u64(x);
+  memcpy(p, &x, sizeof x);
+}
+
+/** Copies nbytes bytes; either pointer may be NULL when nbytes is 0, which memcpy itself does not allow. */
+static inline void evalue_copy_bytes(void *to, const void *from, size_t nbytes) {
+  if (nbytes != 0) memcpy(to, from, nbytes);
+}
+
+/* ---- checked arithmetic ------------------------------------------------------------------------------------- */
+
+/** Multiplies *product, below 2^62, with a factor below 2^31; false, and *product as it was, when the result is not below 2^62. Needs no division. */
+static inline bool evalue_multiply(uint64_t *product, uint32_t factor) {
+  uint64_t high = (*product >> 32) * factor;
+  uint64_t low = (*product & UINT32_MAX) * factor;
+  if (high >= EVALUE_SIZE_LIMIT >> 32) return false;
+  uint64_t result = (high << 32) + low;
+  if (result >= EVALUE_SIZE_LIMIT) return false;
+  *product = result;
+  return true;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

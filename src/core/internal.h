@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of the core share; nobody else includes it. */
+#ifndef EVALUE_CORE_INTERNAL_H
+#define EVALUE_CORE_INTERNAL_H
+
+#include "evalue/inline.h"
+#include "evalue/reader.h"
+#include "evalue/tensor.h"
+#include "evalue/writer.h"
+
+/* Sizes on the wire, spec sections 2 and 4. */
+enum {
+  EVALUE_ELEMENT_HEADER = 9, /* tag and length */
+  EVALUE_TENSOR_FIXED = 2,   /* scalar type and ndim */
+  EVALUE_TENSOR_PER_DIM = 5  /* a size and an entry of dim_order */
+};
+
+/* The dim_order of every row-major tensor: its first ndim entries. */
+extern const uint8_t evalue_row_major[EVALUE_MAX_NDIM];
+
+/*
+ * Judges sizes in order (spec, section 12.2): OK is EVALUE_FAULT_NONE, and *nbytes the size of the data; otherwise *at is the first size that is wrong.
+ * ndim is at most EVALUE_MAX_NDIM.
+ */
+evalue_fault evalue_judge_sizes(uint32_t element_size, uint32_t ndim, const int32_t *sizes, uint64_t *nbytes, uint32_t *at);
+
+/* Judges the entries of a dim_order in order; *at is the first that is wrong. */
+evalue_fault evalue_judge_dim_order(uint32_t ndim, const uint8_t *dim_order, uint32_t *at);
+
+/* The size of the Pad element that a tensor with data at data_position needs, 0 for none (spec, section 7). alignment is a power of two. */
+uint32_t evalue_pad_size(uint64_t data_position, uint32_t alignment);
+
+#endif
