@@ -175,7 +175,7 @@ test-cost: all
 # ---- size ----
 
 size:
-	sh tests/size.sh
+	$(PYTHON) tests/size.py
 
 # ---- style ----
 

@@ -4,7 +4,8 @@
  *
  *     uint64_t length = evalue_load_u64(p);     // little-endian, any address, each byte read once
  *
- * A load gives a number that the compiler cannot read again from the input behind the program's back (spec, section 13).
+ * A load gives a number that the compiler cannot read again from the input behind the program's back (spec, section
+ * 13).
  */
 #ifndef EVALUE_INLINE_H
 #define EVALUE_INLINE_H
@@ -27,17 +28,31 @@ extern "C" {
 #endif
 
 /*
- * Makes a loaded number opaque, so that the compiler keeps it instead of loading it a second time. Costs no instruction.
- * Where there is no such means the bytes are read through volatile.
+ * Makes a loaded number opaque, so that the compiler keeps it instead of loading it a second time. Costs no
+ * instruction. Where there is no such means the bytes are read through volatile.
  */
 #if defined(__GNUC__) && !defined(__FRAMAC__)
-#define EVALUE_OPAQUE(x) __asm__("" : "+r"(x))
+#define EVALUE_OPAQUE(x)       __asm__("" : "+r"(x))
 #define EVALUE_OPAQUE_MEMORY() __asm__ volatile("" : : : "memory")
 typedef const uint8_t evalue_input_byte;
 #else
-#define EVALUE_OPAQUE(x) ((void)0)
+#define EVALUE_OPAQUE(x)       ((void)0)
 #define EVALUE_OPAQUE_MEMORY() ((void)0)
 typedef const volatile uint8_t evalue_input_byte;
+#endif
+
+/* memcpy of a few bytes, which a compiler makes a load or a store of, also with -ffreestanding. */
+#if defined(__GNUC__) && !defined(__FRAMAC__)
+#define EVALUE_COPY(to, from, nbytes) __builtin_memcpy(to, from, nbytes)
+#else
+#define EVALUE_COPY(to, from, nbytes) memcpy(to, from, nbytes)
+#endif
+
+/* Marks a function that is called at most once in a good run: never inlined, which keeps the callers small. */
+#if defined(__GNUC__)
+#define EVALUE_COLD __attribute__((cold, noinline))
+#else
+#define EVALUE_COLD
 #endif
 
 /* ---- numbers in either byte order --------------------------------------------------------------------------- */
@@ -76,7 +91,7 @@ static inline void evalue_load_bytes(void *own, const uint8_t *p, size_t nbytes)
 static inline uint32_t evalue_load_u32(const uint8_t *p) {
   uint32_t x;
 #if defined(__GNUC__) && !defined(__FRAMAC__)
-  memcpy(&x, p, sizeof x);
+  EVALUE_COPY(&x, p, sizeof x);
   EVALUE_OPAQUE(x);
 #else
   evalue_load_bytes(&x, p, sizeof x);
@@ -88,7 +103,7 @@ static inline uint32_t evalue_load_u32(const uint8_t *p) {
 static inline uint64_t evalue_load_u64(const uint8_t *p) {
 #if defined(__GNUC__) && !defined(__FRAMAC__) && UINTPTR_MAX > UINT32_MAX
   uint64_t x;
-  memcpy(&x, p, sizeof x);
+  EVALUE_COPY(&x, p, sizeof x);
   EVALUE_OPAQUE(x);
   return EVALUE_HOST_IS_LITTLE_ENDIAN ? x : evalue_swap_u64(x);
 #else
@@ -102,13 +117,13 @@ static inline uint64_t evalue_load_u64(const uint8_t *p) {
 /** Stores a little-endian u32. */
 static inline void evalue_store_u32(uint8_t *p, uint32_t x) {
   if (!EVALUE_HOST_IS_LITTLE_ENDIAN) x = evalue_swap_u32(x);
-  memcpy(p, &x, sizeof x);
+  EVALUE_COPY(p, &x, sizeof x);
 }
 
 /** Stores a little-endian u64. */
 static inline void evalue_store_u64(uint8_t *p, uint64_t x) {
   if (!EVALUE_HOST_IS_LITTLE_ENDIAN) x = evalue_swap_u64(x);
-  memcpy(p, &x, sizeof x);
+  EVALUE_COPY(p, &x, sizeof x);
 }
 
 /** Copies nbytes bytes; either pointer may be NULL when nbytes is 0, which memcpy itself does not allow. */
@@ -118,7 +133,8 @@ static inline void evalue_copy_bytes(void *to, const void *from, size_t nbytes) 
 
 /* ---- checked arithmetic ------------------------------------------------------------------------------------- */
 
-/** Multiplies *product, below 2^62, with a factor below 2^31; false, and *product as it was, when the result is not below 2^62. Needs no division. */
+/** Multiplies *product, below 2^62, with a factor below 2^31; false, and *product as it was, when the result is not
+ * below 2^62. Needs no division. */
 static inline bool evalue_multiply(uint64_t *product, uint32_t factor) {
   uint64_t high = (*product >> 32) * factor;
   uint64_t low = (*product & UINT32_MAX) * factor;

@@ -34,7 +34,8 @@ enum {
 /** Returns the size of an element in bytes: 1, 2, 4, 8 or 16; 0 for a code that is no scalar type. */
 EVALUE_API uint32_t evalue_element_size(uint32_t scalar_type);
 
-/** Returns the size of a component in bytes: half the element for complex types, else the element; 0 for a code that is no scalar type. */
+/** Returns the size of a component in bytes: half the element for complex types, else the element; 0 for a code that is
+ * no scalar type. */
 EVALUE_API uint32_t evalue_component_size(uint32_t scalar_type);
 
 /** Returns the name of a scalar type, like "bfloat16"; NULL for a code that is none. The string is static. */
@@ -45,24 +46,23 @@ EVALUE_API const char *evalue_scalar_type_name(uint32_t scalar_type);
 /**
  * Makes a row-major tensor: *tensor views nbytes bytes at data. sizes has ndim entries and is copied.
  *
- * data is in the order of the wire: on a little-endian host, what the program has anyway; see evalue_tensor_data_to_wire for others. It need not be aligned, and may be NULL when nbytes is 0.
- * Returns EVALUE_OK; EVALUE_MISUSE for an unknown scalar_type, an ndim above 16, a negative size, an nbytes that is not numel x element size, or NULL; EVALUE_LIMIT for
- * an extent of 2^62 bytes or more (spec, section 4.1). *tensor changes only on EVALUE_OK.
+ * data is in the order of the wire: on a little-endian host, what the program has anyway; see
+ * evalue_tensor_data_to_wire for others. It need not be aligned, and may be NULL when nbytes is 0. Returns EVALUE_OK;
+ * EVALUE_MISUSE for an unknown scalar_type, an ndim above 16, a negative size, an nbytes that is not numel x element
+ * size, or NULL; EVALUE_LIMIT for an extent of 2^62 bytes or more (spec, section 4.1). *tensor changes only on
+ * EVALUE_OK.
  */
-EVALUE_API evalue_status evalue_tensor_init(evalue_tensor *tensor, uint32_t scalar_type, size_t ndim, const int32_t *sizes,
-                                            const void *data, size_t nbytes);
+EVALUE_API evalue_status evalue_tensor_init(evalue_tensor *tensor, uint32_t scalar_type, size_t ndim,
+                                            const int32_t *sizes, const void *data, size_t nbytes);
 
-/** Like evalue_tensor_init, with a dim_order of ndim entries, copied; EVALUE_MISUSE if it is no permutation of 0 .. ndim-1. */
+/** Like evalue_tensor_init, with a dim_order of ndim entries, copied; EVALUE_MISUSE if it is no permutation of 0 ..
+ * ndim-1. */
 EVALUE_API evalue_status evalue_tensor_init_dim_order(evalue_tensor *tensor, uint32_t scalar_type, size_t ndim,
                                                       const int32_t *sizes, const uint8_t *dim_order, const void *data,
                                                       size_t nbytes);
 
-/** Like evalue_tensor_init, with strides in elements, of ndim entries; as evalue_dim_order_from_strides, EVALUE_UNSUPPORTED for strides that no dim_order expresses. */
-EVALUE_API evalue_status evalue_tensor_init_strides(evalue_tensor *tensor, uint32_t scalar_type, size_t ndim,
-                                                    const int32_t *sizes, const int64_t *strides, const void *data,
-                                                    size_t nbytes);
-
-/** Says whether a tensor is valid: EVALUE_OK, EVALUE_MISUSE or EVALUE_LIMIT, as for evalue_tensor_init. Looks at no data. */
+/** Says whether a tensor is valid: EVALUE_OK, EVALUE_MISUSE or EVALUE_LIMIT, as for evalue_tensor_init. Looks at no
+ * data. */
 EVALUE_API evalue_status evalue_tensor_check(const evalue_tensor *tensor);
 
 /* ---- arithmetic --------------------------------------------------------------------------------------------- */
@@ -70,48 +70,69 @@ EVALUE_API evalue_status evalue_tensor_check(const evalue_tensor *tensor);
 /** Returns the number of elements: 1 for no dimensions, 0 when any size is 0; -1 for a tensor that is not valid. */
 EVALUE_API int64_t evalue_tensor_numel(const evalue_tensor *tensor);
 
-/** Says whether the elements lie in row-major order; dimensions of size 1 do not matter, and an empty tensor always does. False when not valid. */
+/** Says whether the elements lie in row-major order; dimensions of size 1 do not matter, and an empty tensor always
+ * does. False when not valid. */
 EVALUE_API bool evalue_tensor_is_contiguous(const evalue_tensor *tensor);
 
-/** Writes ndim strides, in elements (spec, section 4.2: a size of zero counts as one). Returns EVALUE_OK, or EVALUE_MISUSE. */
+/** Writes ndim strides, in elements (spec, section 4.2: a size of zero counts as one). Returns EVALUE_OK, or
+ * EVALUE_MISUSE. */
 EVALUE_API evalue_status evalue_tensor_strides(const evalue_tensor *tensor, int64_t *strides);
 
-/** The same in ExecuTorch's own type: EVALUE_UNSUPPORTED when a stride does not fit int32_t, and then strides is unchanged. */
+/** The same in ExecuTorch's own type: EVALUE_UNSUPPORTED when a stride does not fit int32_t, and then strides is
+ * unchanged. */
 EVALUE_API evalue_status evalue_tensor_strides_int32(const evalue_tensor *tensor, int32_t *strides);
 
 /**
- * Finds the dim_order that strides (in elements) express: by descending stride, ties by ascending index (spec, section 4.2). All three arrays have ndim entries.
- * Returns EVALUE_OK; EVALUE_UNSUPPORTED when no dim_order expresses them (a slice, a broadcast, a negative stride), and then dim_order is unchanged; EVALUE_MISUSE for
- * an ndim above 16, a negative size or NULL; EVALUE_LIMIT for more than 2^62 elements.
+ * Finds the dim_order that strides (in elements) express: by descending stride, ties by ascending index (spec,
+ * section 4.2). All three arrays have ndim entries. Returns EVALUE_OK; EVALUE_UNSUPPORTED when no dim_order expresses
+ * them (a slice, a broadcast, a negative stride), and then dim_order is unchanged; EVALUE_MISUSE for an ndim above 16,
+ * a negative size or NULL; EVALUE_LIMIT for more than 2^62 elements.
  */
-EVALUE_API evalue_status evalue_dim_order_from_strides(size_t ndim, const int32_t *sizes, const int64_t *strides, uint8_t *dim_order);
+EVALUE_API evalue_status evalue_dim_order_from_strides(size_t ndim, const int32_t *sizes, const int64_t *strides,
+                                                       uint8_t *dim_order);
+
+/** Like evalue_tensor_init, with strides in elements, of ndim entries. Statuses of evalue_dim_order_from_strides and of
+ * evalue_tensor_init_dim_order. */
+static inline evalue_status evalue_tensor_init_strides(evalue_tensor *tensor, uint32_t scalar_type, size_t ndim,
+                                                       const int32_t *sizes, const int64_t *strides, const void *data,
+                                                       size_t nbytes) {
+  uint8_t dim_order[EVALUE_MAX_NDIM];
+  evalue_status status = evalue_dim_order_from_strides(ndim, sizes, strides, dim_order);
+  if (status != EVALUE_OK) return status;
+  return evalue_tensor_init_dim_order(tensor, scalar_type, ndim, sizes, dim_order, data, nbytes);
+}
 
 /* ---- data --------------------------------------------------------------------------------------------------- */
 
 /**
- * Returns the data if it can be used where it lies as elements of the given scalar type; otherwise NULL: the tensor is of another type or not valid, has no elements, its address is not aligned for the
- * type's components, or the host is big-endian and the components are wider than a byte. evalue_tensor_copy always works.
+ * Returns the data if it can be used where it lies as elements of the given scalar type; otherwise NULL: the tensor is
+ * of another type or not valid, has no elements, its address is not aligned for the type's components, or the host is
+ * big-endian and the components are wider than a byte. evalue_tensor_copy always works.
  */
 EVALUE_API const void *evalue_tensor_typed_data(const evalue_tensor *tensor, uint32_t scalar_type);
 
 /**
- * Copies all elements to dst in another layout: the given dim_order (ndim entries; NULL for row-major) and the given byte order (EVALUE_HOST_ENDIAN, ...).
+ * Copies all elements to dst in another layout: the given dim_order (ndim entries; NULL for row-major) and the given
+ * byte order (EVALUE_HOST_ENDIAN, ...).
  *
- * dst needs no alignment and must not overlap the data. Returns EVALUE_OK; EVALUE_NO_SPACE when size is less than tensor->nbytes; EVALUE_MISUSE for a dim_order that
- * is no permutation, a byte order that is none, or NULL. dst changes only on EVALUE_OK, and then exactly tensor->nbytes of it.
+ * dst needs no alignment and must not overlap the data. Returns EVALUE_OK; EVALUE_NO_SPACE when size is less than
+ * tensor->nbytes; EVALUE_MISUSE for a dim_order that is no permutation, a byte order that is none, or NULL. dst changes
+ * only on EVALUE_OK, and then exactly tensor->nbytes of it.
  */
-EVALUE_API evalue_status evalue_tensor_copy(const evalue_tensor *tensor, const uint8_t *dim_order, uint32_t byte_order, void *dst,
-                                            size_t size);
+EVALUE_API evalue_status evalue_tensor_copy(const evalue_tensor *tensor, const uint8_t *dim_order, uint32_t byte_order,
+                                            void *dst, size_t size);
 
 /**
- * Copies nbytes bytes of elements in the host's byte order to wire, in the order of the wire, where a tensor can view them. On a little-endian host this is memcpy. The two must not overlap.
- * Returns EVALUE_OK, or EVALUE_MISUSE for an unknown scalar type, an nbytes that is no multiple of its component size, or NULL.
+ * Copies nbytes bytes of elements in the host's byte order to wire, in the order of the wire, where a tensor can view
+ * them. On a little-endian host this is memcpy. The two must not overlap. Returns EVALUE_OK, or EVALUE_MISUSE for an
+ * unknown scalar type, an nbytes that is no multiple of its component size, or NULL.
  */
 EVALUE_API evalue_status evalue_tensor_data_to_wire(uint32_t scalar_type, const void *host, void *wire, size_t nbytes);
 
 /**
- * The deep check: looks at the data of a bool tensor for a byte other than 0 and 1 (spec, section 4.3). Returns EVALUE_OK, also for every other scalar type; EVALUE_MALFORMED, and then
- * *index is the byte's index in data; or EVALUE_MISUSE. In memory that a peer can write it proves nothing.
+ * The deep check: looks at the data of a bool tensor for a byte other than 0 and 1 (spec, section 4.3). Returns
+ * EVALUE_OK, also for every other scalar type; EVALUE_MALFORMED, and then *index is the byte's index in data; or
+ * EVALUE_MISUSE. In memory that a peer can write it proves nothing.
  */
 EVALUE_API evalue_status evalue_tensor_check_data(const evalue_tensor *tensor, uint64_t *index);
 

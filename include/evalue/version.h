@@ -22,7 +22,7 @@ extern "C" {
 #define EVALUE_VERSION_MAJOR 0
 #define EVALUE_VERSION_MINOR 1
 #define EVALUE_VERSION_PATCH 0
-#define EVALUE_VERSION "0.1.0"
+#define EVALUE_VERSION       "0.1.0"
 
 /** The wire format that this library reads and writes (spec, section 11). */
 #define EVALUE_WIRE_MAJOR 1

@@ -61,7 +61,7 @@ const char *evalue_fault_message(uint32_t fault) {
 
 const char *evalue_tag_name(uint32_t tag) {
   switch (tag) {
-#define EVALUE_X(name, code, text) \
+#define EVALUE_X(name, code, text)                                                                                     \
   case code: return text;
     EVALUE_TAG_TABLE(EVALUE_X)
 #undef EVALUE_X

@@ -1,24 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bytes to values. The order of the checks is that of spec, section 12.2; each byte is loaded once, by the loads of inline.h. */
+/* Bytes to values. The order of the checks is that of spec, section 12.2; each byte is loaded once, by the loads of
+ * inline.h. */
 #include "internal.h"
 
-#define MAGIC UINT32_C(0x4c415645) /* "EVAL", little-endian */
+#define MAGIC    UINT32_C(0x4c415645) /* "EVAL", little-endian */
 #define MAX_LOG2 12
-#define NO_TAG 256 /* what is found where an element should be and the end is */
+#define NO_TAG   256 /* what is found where an element should be and the end is */
 
-/* Where the fields stand: those of the header in the message, the others in their element (spec, sections 2, 4 and 6). */
+/* Where the fields stand: those of the header in the message, the others in their element (spec, sections 2, 4 and 6).
+ */
 enum {
-  AT_MAGIC = 0, AT_MAJOR = 4, AT_MINOR = 5, AT_ALIGNMENT = 6, AT_FLAGS = 7, AT_BODY_LENGTH = 8, AT_COUNT = 16,
-  AT_TAG = 0, AT_LENGTH = 1, AT_PAYLOAD = 9, AT_SCALAR_TYPE = 9, AT_NDIM = 10, AT_SIZES = 11
+  AT_MAGIC = 0,
+  AT_MAJOR = 4,
+  AT_MINOR = 5,
+  AT_ALIGNMENT = 6,
+  AT_FLAGS = 7,
+  AT_BODY_LENGTH = 8,
+  AT_COUNT = 16,
+  AT_TAG = 0,
+  AT_LENGTH = 1,
+  AT_PAYLOAD = 9,
+  AT_SCALAR_TYPE = 9,
+  AT_NDIM = 10,
+  AT_SIZES = 11
 };
 
-static const uint8_t offsets[] = {
-    [EVALUE_FIELD_MAGIC] = AT_MAGIC, [EVALUE_FIELD_MAJOR] = AT_MAJOR, [EVALUE_FIELD_MINOR] = AT_MINOR,
-    [EVALUE_FIELD_ALIGNMENT] = AT_ALIGNMENT, [EVALUE_FIELD_FLAGS] = AT_FLAGS, [EVALUE_FIELD_BODY_LENGTH] = AT_BODY_LENGTH,
-    [EVALUE_FIELD_COUNT] = AT_COUNT, [EVALUE_FIELD_TRAILING] = 0, [EVALUE_FIELD_TAG] = AT_TAG,
-    [EVALUE_FIELD_LENGTH] = AT_LENGTH, [EVALUE_FIELD_BOOL] = AT_PAYLOAD, [EVALUE_FIELD_SCALAR_TYPE] = AT_SCALAR_TYPE,
-    [EVALUE_FIELD_NDIM] = AT_NDIM, [EVALUE_FIELD_SIZE] = AT_SIZES, [EVALUE_FIELD_DIM_ORDER] = AT_SIZES,
-    [EVALUE_FIELD_PAD] = AT_PAYLOAD};
+static const uint8_t offsets[] = {[EVALUE_FIELD_MAGIC] = AT_MAGIC,     [EVALUE_FIELD_MAJOR] = AT_MAJOR,
+                                  [EVALUE_FIELD_MINOR] = AT_MINOR,     [EVALUE_FIELD_ALIGNMENT] = AT_ALIGNMENT,
+                                  [EVALUE_FIELD_FLAGS] = AT_FLAGS,     [EVALUE_FIELD_BODY_LENGTH] = AT_BODY_LENGTH,
+                                  [EVALUE_FIELD_COUNT] = AT_COUNT,     [EVALUE_FIELD_TRAILING] = 0,
+                                  [EVALUE_FIELD_TAG] = AT_TAG,         [EVALUE_FIELD_LENGTH] = AT_LENGTH,
+                                  [EVALUE_FIELD_BOOL] = AT_PAYLOAD,    [EVALUE_FIELD_SCALAR_TYPE] = AT_SCALAR_TYPE,
+                                  [EVALUE_FIELD_NDIM] = AT_NDIM,       [EVALUE_FIELD_SIZE] = AT_SIZES,
+                                  [EVALUE_FIELD_DIM_ORDER] = AT_SIZES, [EVALUE_FIELD_PAD] = AT_PAYLOAD};
 
 /* ---- faults ---- */
 
@@ -31,11 +45,12 @@ static void locate(evalue_reader *r, evalue_field field) {
 }
 
 /* Records the fault that ends the reading. */
-static evalue_status fail(evalue_reader *r, evalue_fault fault, size_t found) {
+EVALUE_COLD static evalue_status fail(evalue_reader *r, evalue_fault fault, size_t found) {
   static const struct {
     uint8_t status, field, expected;
   } faults[] = {
-#define EVALUE_X(name, status, field, text, relation, expected, meaning) {EVALUE_##status, EVALUE_FIELD_##field, expected},
+#define EVALUE_X(name, status, field, text, relation, expected, meaning)                                               \
+  {EVALUE_##status, EVALUE_FIELD_##field, expected},
       EVALUE_FAULT_TABLE(EVALUE_X)
 #undef EVALUE_X
   };
@@ -48,7 +63,8 @@ static evalue_status fail(evalue_reader *r, evalue_fault fault, size_t found) {
 }
 
 /* The same where what is expected is not always the same, or where numbers can be wide. */
-static evalue_status fail_expecting(evalue_reader *r, evalue_fault fault, uint64_t expected, uint64_t found) {
+EVALUE_COLD static evalue_status fail_expecting(evalue_reader *r, evalue_fault fault, uint64_t expected,
+                                                uint64_t found) {
   evalue_status status = fail(r, fault, 0);
   r->error.expected = expected;
   r->error.found = found;
@@ -96,7 +112,8 @@ static uint64_t max_bytes_of(const evalue_read_options *options) {
   return options != NULL && options->max_bytes != 0 ? options->max_bytes : UINT64_MAX;
 }
 
-evalue_status evalue_reader_init_sequence(evalue_reader *r, const void *data, size_t size, const evalue_read_options *options) {
+evalue_status evalue_reader_init_sequence(evalue_reader *r, const void *data, size_t size,
+                                          const evalue_read_options *options) {
   evalue_status status = start(r, data, size, options);
   if (status != EVALUE_OK) return status;
   r->is_sequence = 1;
@@ -122,11 +139,12 @@ static evalue_status fail_header_short(evalue_reader *r) {
 
 /* Judges the fields up to flags, as far as they are there; header holds size bytes. */
 static evalue_status read_version(evalue_reader *r, const uint8_t *header, size_t size) {
-  uint32_t magic_bits = size >= AT_MAJOR ? UINT32_MAX : (UINT32_C(1) << 8 * size) - 1;
-  uint32_t magic = evalue_load_u32(header) & magic_bits;
-  if (magic != (MAGIC & magic_bits)) return fail_expecting(r, EVALUE_FAULT_BAD_MAGIC, MAGIC, magic);
-  if (size > AT_MAJOR && header[AT_MAJOR] != EVALUE_WIRE_MAJOR) return fail(r, EVALUE_FAULT_BAD_MAJOR, header[AT_MAJOR]);
-  /* What is not there is zero, and zero is good. */
+  if (memcmp(header, "EVAL", size < AT_MAJOR ? size : AT_MAJOR) != 0) {
+    return fail_expecting(r, EVALUE_FAULT_BAD_MAGIC, MAGIC, evalue_load_u32(header));
+  }
+  if (size > AT_MAJOR && header[AT_MAJOR] != EVALUE_WIRE_MAJOR)
+    return fail(r, EVALUE_FAULT_BAD_MAJOR, header[AT_MAJOR]);
+  /* What is not there is zero here, and zero is good. */
   if (header[AT_ALIGNMENT] > MAX_LOG2) return fail(r, EVALUE_FAULT_BAD_ALIGNMENT, header[AT_ALIGNMENT]);
   if (header[AT_FLAGS] != 0) return fail(r, EVALUE_FAULT_BAD_FLAGS, header[AT_FLAGS]);
   return EVALUE_OK;
@@ -193,7 +211,7 @@ static evalue_status judge_tag(evalue_reader *r, uint32_t tag) {
 static evalue_status judge_length(evalue_reader *r, uint32_t tag, uint64_t length, size_t left) {
   static const uint8_t fixed[] = {0, EVALUE_TENSOR_FIXED, 0, 8, 8, 1}; /* by tag; a Tensor's is its least */
   evalue_fault fault = EVALUE_FAULT_NONE;
-  uint64_t expected = 0;
+  size_t expected = 0;
   if (tag <= EVALUE_TAG_BOOL) {
     expected = fixed[tag];
     bool is_wrong = tag == EVALUE_TAG_TENSOR ? length < expected : tag != EVALUE_TAG_STRING && length != expected;
@@ -202,18 +220,13 @@ static evalue_status judge_length(evalue_reader *r, uint32_t tag, uint64_t lengt
     expected = r->alignment - 1U;
     fault = EVALUE_FAULT_PAD_TOO_LARGE;
   }
-  if (fault != EVALUE_FAULT_NONE) {
-    /* the tag's own rule comes first */
-  } else if (length >= EVALUE_SIZE_LIMIT) {
-    expected = EVALUE_SIZE_LIMIT - 1;
-    fault = EVALUE_FAULT_LENGTH_TOO_LARGE;
-  } else if (length > left) {
-    fail_expecting(r, EVALUE_FAULT_LENGTH_PAST_END, left, length);
-    return r->is_sequence ? truncated(r, r->position + AT_PAYLOAD + length) : EVALUE_MALFORMED;
-  } else {
-    return EVALUE_OK;
-  }
-  return fail_expecting(r, fault, expected, length);
+  if (fault != EVALUE_FAULT_NONE)
+    return fail_expecting(r, fault, expected, length); /* the tag's own rule comes first */
+  if (length >= EVALUE_SIZE_LIMIT)
+    return fail_expecting(r, EVALUE_FAULT_LENGTH_TOO_LARGE, EVALUE_SIZE_LIMIT - 1, length);
+  if (length <= left) return EVALUE_OK;
+  fail_expecting(r, EVALUE_FAULT_LENGTH_PAST_END, left, length);
+  return r->is_sequence ? truncated(r, r->position + AT_PAYLOAD + length) : EVALUE_MALFORMED;
 }
 
 /* Takes a Pad in; whether it is needed is judged with the tensor after it. */
@@ -234,7 +247,7 @@ static evalue_status read_pad(evalue_reader *r, const uint8_t *payload, size_t l
 static evalue_status judge_pad(evalue_reader *r, size_t meta, bool has_data) {
   uint32_t found = r->pad_size;
   size_t start = r->position - found; /* where the tensor would start without a Pad */
-  uint32_t wanted = has_data ? evalue_pad_size(start + AT_PAYLOAD + meta, r->alignment) : 0;
+  uint32_t wanted = has_data ? evalue_pad_size((uint32_t)(start + AT_PAYLOAD + meta), r->alignment) : 0;
   r->pad_size = 0;
   if (found == wanted) return EVALUE_OK;
   r->position = start;
@@ -293,7 +306,7 @@ static evalue_status read_payload(evalue_reader *r, uint32_t tag, const uint8_t 
     case EVALUE_TAG_INT:
     case EVALUE_TAG_DOUBLE: {
       uint64_t bits = evalue_load_u64(payload);
-      memcpy(&v->int_value, &bits, sizeof bits); /* the double shares its place */
+      EVALUE_COPY(&v->int_value, &bits, sizeof bits); /* the double shares its place */
       return EVALUE_OK;
     }
     case EVALUE_TAG_BOOL: {
@@ -366,27 +379,25 @@ evalue_status evalue_reader_next(evalue_reader *r, evalue *value) {
 
 /* ---- whole messages ---- */
 
-/* Hands out the result of a whole call: the values' number, and the error in full. */
-static evalue_status conclude(evalue_reader *r, uint64_t count, uint64_t *n, evalue_error *error) {
-  if (n != NULL) *n = count;
+/* Hands out the result of a whole call: a number, and the error in full. */
+static evalue_status conclude(const evalue_reader *r, uint64_t number, uint64_t *n, evalue_error *error) {
+  if (n != NULL) *n = number;
   if (error != NULL) *error = r->error;
   return (evalue_status)r->error.status;
 }
 
-/* Reads the rest into the array; values beyond it are judged and dropped. */
+/* Reads the rest into the array. Values beyond it are judged and dropped, but a message that announces too many is not
+ * begun. */
 static evalue_status decode_rest(evalue_reader *r, evalue *values, size_t capacity, uint64_t *n, evalue_error *error) {
-  if (values == NULL && capacity != 0) fail(r, EVALUE_FAULT_ARGUMENT, 0);
-  if (n == NULL) fail(r, EVALUE_FAULT_ARGUMENT, 0);
-  if (r->error.status == EVALUE_OK && !r->is_sequence && r->count > capacity) {
-    fail_expecting(r, EVALUE_FAULT_CAPACITY, capacity, r->count);
-    return conclude(r, r->count, n, error);
+  if (n == NULL || (values == NULL && capacity != 0)) fail(r, EVALUE_FAULT_ARGUMENT, 0);
+  size_t count = r->count; /* 0 in a sequence */
+  if (count <= capacity) {
+    while (evalue_reader_next(r, r->index < capacity ? values + r->index : NULL) == EVALUE_OK) {
+    }
+    count = r->index;
   }
-  while (evalue_reader_next(r, r->index < capacity ? values + r->index : NULL) == EVALUE_OK) {}
-  if (r->error.status == EVALUE_OK && r->index > capacity) {
-    fail_expecting(r, EVALUE_FAULT_CAPACITY, capacity, r->index);
-    locate(r, EVALUE_FIELD_NONE);
-  }
-  return conclude(r, r->index, n, error);
+  if (count > capacity && r->error.status == EVALUE_OK) fail_expecting(r, EVALUE_FAULT_CAPACITY, capacity, count);
+  return conclude(r, count, n, error);
 }
 
 evalue_status evalue_message_decode(const void *data, size_t size, const evalue_read_options *options, evalue *values,

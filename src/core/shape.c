@@ -18,7 +18,8 @@ uint32_t evalue_component_size(uint32_t scalar_type) {
   return evalue_element_size(scalar_type) >> is_complex;
 }
 
-evalue_fault evalue_judge_sizes(uint32_t element_size, uint32_t ndim, const int32_t *sizes, uint64_t *nbytes, uint32_t *at) {
+evalue_fault evalue_judge_sizes(uint32_t element_size, uint32_t ndim, const int32_t *sizes, uint64_t *nbytes,
+                                uint32_t *at) {
   uint64_t extent = element_size;
   bool is_empty = false;
   for (uint32_t i = 0; i < ndim; i++) {
@@ -43,9 +44,8 @@ evalue_fault evalue_judge_dim_order(uint32_t ndim, const uint8_t *dim_order, uin
   return EVALUE_FAULT_NONE;
 }
 
-uint32_t evalue_pad_size(uint64_t data_position, uint32_t alignment) {
+uint32_t evalue_pad_size(uint32_t data_position, uint32_t alignment) {
   uint32_t mask = alignment - 1;
-  uint32_t position = (uint32_t)data_position & mask;
-  if (position == 0) return 0;
-  return EVALUE_ELEMENT_HEADER + ((0U - position - EVALUE_ELEMENT_HEADER) & mask);
+  if ((data_position & mask) == 0) return 0;
+  return EVALUE_ELEMENT_HEADER + (~(data_position + EVALUE_ELEMENT_HEADER - 1) & mask); /* ~(x - 1) is -x */
 }

@@ -24,8 +24,9 @@ evalue_status evalue_tensor_check(const evalue_tensor *t) {
 
 /* ---- making tensors ---- */
 
-evalue_status evalue_tensor_init_dim_order(evalue_tensor *tensor, uint32_t scalar_type, size_t ndim, const int32_t *sizes,
-                                           const uint8_t *dim_order, const void *data, size_t nbytes) {
+evalue_status evalue_tensor_init_dim_order(evalue_tensor *tensor, uint32_t scalar_type, size_t ndim,
+                                           const int32_t *sizes, const uint8_t *dim_order, const void *data,
+                                           size_t nbytes) {
   evalue_tensor t;
   if (tensor == NULL || ndim > EVALUE_MAX_NDIM || scalar_type > UINT8_MAX) return EVALUE_MISUSE;
   if (ndim != 0 && (sizes == NULL || dim_order == NULL)) return EVALUE_MISUSE;
@@ -46,21 +47,11 @@ evalue_status evalue_tensor_init(evalue_tensor *tensor, uint32_t scalar_type, si
   return evalue_tensor_init_dim_order(tensor, scalar_type, ndim, sizes, evalue_row_major, data, nbytes);
 }
 
-evalue_status evalue_tensor_init_strides(evalue_tensor *tensor, uint32_t scalar_type, size_t ndim, const int32_t *sizes,
-                                         const int64_t *strides, const void *data, size_t nbytes) {
-  uint8_t dim_order[EVALUE_MAX_NDIM];
-  evalue_status status = evalue_dim_order_from_strides(ndim, sizes, strides, dim_order);
-  if (status != EVALUE_OK) return status;
-  return evalue_tensor_init_dim_order(tensor, scalar_type, ndim, sizes, dim_order, data, nbytes);
-}
-
 /* ---- arithmetic ---- */
 
 int64_t evalue_tensor_numel(const evalue_tensor *t) {
   if (evalue_tensor_check(t) != EVALUE_OK) return -1;
-  int64_t numel = 1;
-  for (uint32_t i = 0; i < t->ndim; i++) numel *= t->sizes[i];
-  return numel;
+  return (int64_t)(t->nbytes / evalue_element_size(t->scalar_type));
 }
 
 bool evalue_tensor_is_contiguous(const evalue_tensor *t) {
@@ -93,10 +84,9 @@ evalue_status evalue_tensor_strides_int32(const evalue_tensor *t, int32_t *strid
   int64_t wide[EVALUE_MAX_NDIM];
   evalue_status status = evalue_tensor_strides(t, wide);
   if (status != EVALUE_OK) return status;
-  if (strides == NULL && t->ndim != 0) return EVALUE_MISUSE;
-  for (uint32_t i = 0; i < t->ndim; i++) {
-    if (wide[i] > INT32_MAX) return EVALUE_UNSUPPORTED;
-  }
+  if (t->ndim == 0) return EVALUE_OK;
+  if (strides == NULL) return EVALUE_MISUSE;
+  if (wide[t->dim_order[0]] > INT32_MAX) return EVALUE_UNSUPPORTED; /* the outermost is the largest */
   for (uint32_t i = 0; i < t->ndim; i++) strides[i] = (int32_t)wide[i];
   return EVALUE_OK;
 }
@@ -122,7 +112,8 @@ static bool is_dense(uint32_t ndim, const int32_t *sizes, const int64_t *strides
   return true;
 }
 
-evalue_status evalue_dim_order_from_strides(size_t ndim, const int32_t *sizes, const int64_t *strides, uint8_t *dim_order) {
+evalue_status evalue_dim_order_from_strides(size_t ndim, const int32_t *sizes, const int64_t *strides,
+                                            uint8_t *dim_order) {
   uint8_t order[EVALUE_MAX_NDIM];
   uint64_t numel;
   uint32_t at;

@@ -1,18 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Values to bytes. Each value becomes a frame (its structural bytes, and where its payload lies), and there is one way to append a frame, so
- * memory, gather and counting cannot differ.
- */
+/* Values to bytes. Each value becomes a frame, and there is one way to append a frame, so memory, gather and counting
+ * cannot differ. */
 #include "internal.h"
-
-/* One element before it is placed: a Pad, then the head, then the data. */
-typedef struct frame {
-  const void *data; /* tensor data, string bytes, an ancillary payload */
-  size_t nbytes;    /* of data */
-  uint32_t pad_size;
-  uint32_t head_size;
-  uint8_t head[EVALUE_ELEMENT_HEADER + EVALUE_TENSOR_FIXED + EVALUE_TENSOR_PER_DIM * EVALUE_MAX_NDIM];
-} frame;
 
 /* Keeps the first failure; but what is wrong in itself goes before a lack of space, since such a value has no size. */
 static evalue_status set_status(evalue_writer *w, evalue_status status) {
@@ -85,7 +74,7 @@ static void place_pad(evalue_writer *w, uint32_t pad_size) {
   evalue_store_u64(place + 1, pad_size - EVALUE_ELEMENT_HEADER);
 }
 
-static evalue_status place_frame(evalue_writer *w, const frame *f) {
+static evalue_status place_frame(evalue_writer *w, const evalue_frame *f) {
   uint64_t nbytes = f->nbytes; /* position is below 2^62, so a sum of the two cannot wrap once this is */
   if (nbytes >= EVALUE_SIZE_LIMIT || w->position + f->pad_size + f->head_size + nbytes >= EVALUE_SIZE_LIMIT) {
     return set_status(w, EVALUE_LIMIT);
@@ -95,55 +84,6 @@ static evalue_status place_frame(evalue_writer *w, const frame *f) {
   if (place != NULL) memcpy(place, f->head, f->head_size);
   place_payload(w, f->data, f->nbytes);
   return (evalue_status)w->status;
-}
-
-/* ---- framing values ---- */
-
-/* An element whose payload is nbytes bytes at data. */
-static void frame_bytes(frame *f, uint32_t tag, const void *data, size_t nbytes) {
-  f->head[0] = (uint8_t)tag;
-  evalue_store_u64(f->head + 1, nbytes);
-  f->head_size = EVALUE_ELEMENT_HEADER;
-  f->pad_size = 0;
-  f->data = data;
-  f->nbytes = nbytes;
-}
-
-/* An element whose payload stands in the head: nbytes, up to 8, low bytes of bits. */
-static void frame_bits(frame *f, uint32_t tag, uint64_t bits, uint32_t nbytes) {
-  frame_bytes(f, tag, NULL, 0);
-  f->head[1] = (uint8_t)nbytes;
-  evalue_store_u64(f->head + EVALUE_ELEMENT_HEADER, bits);
-  f->head_size += nbytes;
-}
-
-static void frame_tensor(frame *f, const evalue_tensor *t, uint64_t position, uint32_t alignment) {
-  uint32_t meta = EVALUE_TENSOR_FIXED + EVALUE_TENSOR_PER_DIM * (uint32_t)t->ndim;
-  frame_bytes(f, EVALUE_TAG_TENSOR, t->data, t->nbytes);
-  evalue_store_u64(f->head + 1, meta + (uint64_t)t->nbytes);
-  uint8_t *p = f->head + EVALUE_ELEMENT_HEADER;
-  *p++ = t->scalar_type;
-  *p++ = t->ndim;
-  for (uint32_t i = 0; i < t->ndim; i++, p += 4) evalue_store_u32(p, (uint32_t)t->sizes[i]);
-  memcpy(p, t->dim_order, t->ndim);
-  f->head_size += meta;
-  if (t->nbytes != 0) f->pad_size = evalue_pad_size(position + f->head_size, alignment);
-}
-
-static void frame_value(frame *f, const evalue *v, uint64_t position, uint32_t alignment) {
-  switch (v->tag) {
-    case EVALUE_TAG_TENSOR: frame_tensor(f, &v->tensor, position, alignment); break;
-    case EVALUE_TAG_STRING: frame_bytes(f, v->tag, v->string.data, v->string.nbytes); break;
-    case EVALUE_TAG_BOOL: frame_bits(f, v->tag, v->bool_value, 1); break;
-    case EVALUE_TAG_INT:
-    case EVALUE_TAG_DOUBLE: {
-      uint64_t bits;
-      memcpy(&bits, &v->int_value, sizeof bits); /* the double shares its place */
-      frame_bits(f, v->tag, bits, 8);
-      break;
-    }
-    default: frame_bytes(f, EVALUE_TAG_NONE, NULL, 0); break;
-  }
 }
 
 /* ---- one at a time ---- */
@@ -196,25 +136,25 @@ evalue_status evalue_writer_gather(evalue_writer *w, evalue_slice *slices, size_
 }
 
 evalue_status evalue_writer_put(evalue_writer *w, const evalue *value) {
-  frame f;
+  evalue_frame f;
   if (w == NULL) return EVALUE_MISUSE;
   if (has_stopped(w)) return (evalue_status)w->status;
   evalue_status status = evalue_check(value);
   if (status != EVALUE_OK) return set_status(w, status);
-  frame_value(&f, value, w->position, w->alignment);
+  evalue_frame_value(&f, value, (uint32_t)w->position, w->alignment);
   status = place_frame(w, &f);
   if (!has_stopped(w)) w->count++;
   return status;
 }
 
 evalue_status evalue_writer_put_ancillary(evalue_writer *w, uint32_t tag, const void *data, size_t nbytes) {
-  frame f;
+  evalue_frame f;
   if (w == NULL) return EVALUE_MISUSE;
   if (has_stopped(w)) return (evalue_status)w->status;
   if (tag < EVALUE_TAG_ANCILLARY || tag > UINT8_MAX || (data == NULL && nbytes != 0)) {
     return set_status(w, EVALUE_MISUSE);
   }
-  frame_bytes(&f, tag, data, nbytes);
+  evalue_frame_bytes(&f, tag, data, nbytes);
   return place_frame(w, &f);
 }
 
@@ -270,8 +210,8 @@ static evalue_status measure(const evalue *values, size_t n, uint32_t alignment,
 }
 
 /* Measures first, so that the buffer stays as it was when it is too small or a value is wrong. */
-static evalue_status encode(const evalue *values, size_t n, uint32_t alignment, bool is_sequence, void *buffer, size_t capacity,
-                            uint64_t *size) {
+static evalue_status encode(const evalue *values, size_t n, uint32_t alignment, bool is_sequence, void *buffer,
+                            size_t capacity, uint64_t *size) {
   evalue_writer w;
   evalue_status status = measure(values, n, alignment, is_sequence, size);
   if (status != EVALUE_OK) return status;
@@ -284,7 +224,8 @@ static evalue_status encode(const evalue *values, size_t n, uint32_t alignment, 
   return put_all(&w, values, n, size);
 }
 
-static evalue_status gather_all(const evalue *values, size_t n, uint32_t alignment, bool is_sequence, evalue_gather *g) {
+static evalue_status gather_all(const evalue *values, size_t n, uint32_t alignment, bool is_sequence,
+                                evalue_gather *g) {
   evalue_writer w;
   if (g == NULL) return EVALUE_MISUSE;
   start(&w, g->scratch, g->scratch_capacity, alignment, is_sequence);
