@@ -22,7 +22,7 @@ CLANG_TIDY ?= $(firstword $(shell command -v clang-tidy-14 clang-tidy 2>/dev/nul
 PYTHON ?= /usr/bin/python3
 FUZZ_RUNS ?= 200000
 
-VERSION := $(shell sed -n 's/^\#define EVALUE_VERSION "\(.*\)"/\1/p' include/evalue/version.h)
+VERSION := $(shell sed -n 's/^\#define EVALUE_VERSION  *"\(.*\)"/\1/p' include/evalue/version.h)
 SOVERSION := $(firstword $(subst ., ,$(VERSION)))
 
 is_clang := $(shell $(CC) --version 2>/dev/null | grep -c clang)
@@ -112,7 +112,7 @@ $(BUILD)/tests/conformance/test_conformance: tests/conformance/test_conformance.
 	$(CC) $(TEST_FLAGS) $< $(static_lib) -lcmocka $(LDFLAGS) -o $@
 
 # Each header alone, as C11 and as C++17; the README's example and the headers' own snippets.
-test-snippets: lib
+test-snippets: all
 	CC="$(CC)" BUILD="$(BUILD)" SANITIZERS="$(sanitizers)" $(PYTHON) tests/snippets.py
 
 test-exports: $(shared_lib)

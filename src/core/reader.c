@@ -229,15 +229,23 @@ static evalue_status judge_length(evalue_reader *r, uint32_t tag, uint64_t lengt
   return r->is_sequence ? truncated(r, r->position + AT_PAYLOAD + length) : EVALUE_MALFORMED;
 }
 
-/* Takes a Pad in; whether it is needed is judged with the tensor after it. */
+/*
+ * Takes a Pad in; whether it is needed is judged with the tensor after it. Eight bytes at a time: a message at a page's alignment would otherwise cost four times as many
+ * instructions.
+ */
 static evalue_status read_pad(evalue_reader *r, const uint8_t *payload, size_t length) {
-  for (size_t i = 0; i < length; i++) {
-    uint32_t byte = evalue_load_u8(payload + i);
-    if (byte != 0) {
-      fail(r, EVALUE_FAULT_PAD_NOT_ZERO, byte);
-      r->error.position += i;
-      return EVALUE_MALFORMED;
+  for (size_t i = 0; i < length; i += 8) {
+    uint64_t bytes = 0;
+    if (length - i >= 8) {
+      bytes = evalue_load_u64(payload + i);
+    } else {
+      for (size_t k = i; k < length; k++) bytes |= (uint64_t)evalue_load_u8(payload + k) << 8 * (k - i);
     }
+    if (bytes == 0) continue;
+    for (; (bytes & UINT8_MAX) == 0; bytes >>= 8) i++; /* the first byte that is not zero */
+    fail(r, EVALUE_FAULT_PAD_NOT_ZERO, bytes & UINT8_MAX);
+    r->error.position += i;
+    return EVALUE_MALFORMED;
   }
   r->pad_size = (uint16_t)(EVALUE_ELEMENT_HEADER + length);
   return EVALUE_OK;

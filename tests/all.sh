@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Every check there is, one after the other; the first that fails ends it. Needs the packages of `scripts/install-packages test`.
+set -eu
+jobs=$(nproc)
+clang=clang-14
+
+step() { printf '\n#### %s\n' "$*"; }
+
+step "gcc -O2"
+make -j"$jobs" test
+step "clang -O2"
+make -j"$jobs" test CC=$clang BUILD=build/clang
+step "clang, AddressSanitizer and UndefinedBehaviorSanitizer"
+make -j"$jobs" test CC=$clang BUILD=build/asan SANITIZE=address,undefined,float-divide-by-zero,pointer-overflow CFLAGS="-O1 -g"
+step "clang, MemorySanitizer: the libraries and their tests"
+make -j"$jobs" test-core CC=$clang BUILD=build/msan SANITIZE=memory CFLAGS="-O1 -g"
+for flags in "-O0" "-O3 -DNDEBUG" "-Os -DNDEBUG"; do
+  for cc in gcc $clang; do
+    step "$cc $flags: the libraries"
+    make -j"$jobs" test-core CC=$cc BUILD="build/$cc$(echo "$flags" | tr -d ' ')" CFLAGS="$flags"
+  done
+done
+step "other architectures"
+make test-cross
+step "code size and stack"
+make size
+step "instructions"
+make test-cost
+step "fuzzing"
+make -j"$jobs" fuzz
+step "style"
+make lint
+step "all checks passed"

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What encoding a large tensor costs beside memcpy of the same bytes, and what gathering it costs: interleaved rounds, medians of 9. Prints; asserts no time.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "evalue/evalue.h"
+
+enum { ROUNDS = 9, NBYTES = 64 << 20 };
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static int compare(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double median(double *times) {
+  qsort(times, ROUNDS, sizeof *times, compare);
+  return times[ROUNDS / 2];
+}
+
+int main(void) {
+  static double copying[ROUNDS], encoding[ROUNDS], gathering[ROUNDS];
+  int32_t sizes[] = {NBYTES / 4};
+  uint8_t scratch[4096];
+  evalue_slice slices[4];
+  evalue_tensor t;
+  uint64_t size = 0;
+  uint8_t *data = malloc(NBYTES), *to = malloc(NBYTES + 4096);
+  if (data == NULL || to == NULL) return 2;
+  memset(data, 7, NBYTES);
+  memset(to, 1, NBYTES + 4096);
+  if (evalue_tensor_init(&t, EVALUE_FLOAT32, 1, sizes, data, NBYTES) != EVALUE_OK) return 2;
+  evalue v = evalue_from_tensor(&t);
+  for (int i = -1; i < ROUNDS; i++) { /* one round to warm up */
+    double start = now();
+    memcpy(to + 64, data, NBYTES);
+    double copied = now();
+    if (evalue_message_encode(&v, 1, 64, to, NBYTES + 4096, &size) != EVALUE_OK) return 1;
+    double encoded = now();
+    for (int k = 0; k < 1000; k++) {
+      evalue_gather g = {scratch, sizeof scratch, slices, 4, 0, 0, 0};
+      if (evalue_message_gather(&v, 1, 64, &g) != EVALUE_OK) return 1;
+    }
+    double gathered = now();
+    if (memcmp(to + size - NBYTES, data, NBYTES) != 0) return 1;
+    if (i < 0) continue;
+    copying[i] = copied - start;
+    encoding[i] = encoded - copied;
+    gathering[i] = (gathered - encoded) / 1000;
+  }
+  double copy = median(copying), encode = median(encoding), gather = median(gathering);
+  printf("64 MiB tensor, medians of %d interleaved rounds\n", ROUNDS);
+  printf("  memcpy  %8.3f ms\n  encode  %8.3f ms   %.2f of memcpy's speed\n  gather  %8.6f ms\n", copy * 1e3, encode * 1e3,
+         copy / encode, gather * 1e3);
+  free(data);
+  free(to);
+  return 0;
+}

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Holds what the shared library exports against the headers, and what the core needs against what it may.
+
+    exports.py LIBRARY.so HEADER...
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+# The core calls nothing else (sanitizers add calls of their own, which are left out).
+ALLOWED = {"memcpy", "memset", "memcmp", "memmove"}
+
+
+def symbols(*arguments):
+    out = subprocess.run(["nm", *arguments], check=True, capture_output=True, text=True).stdout
+    return [line.split()[-1].split("@")[0] for line in out.splitlines() if line.strip() and not line.endswith(":")]
+
+
+def main():
+    library, headers = pathlib.Path(sys.argv[1]), sys.argv[2:]
+    declared = set()
+    for header in headers:
+        text = pathlib.Path(header).read_text()
+        declared |= set(re.findall(r"EVALUE_API[^;(]*?\b(evalue_\w+)\(", text))
+    exported = {name for name in symbols("-D", "--defined-only", str(library)) if name != "EVALUE_0"}
+    exported = {name for name in exported if not name.startswith(("__asan", "__ubsan", "__odr_asan", "__sanitizer"))}
+    for name in sorted(exported - declared):
+        print("exported, and in no header: " + name)
+    for name in sorted(declared - exported):
+        print("in a header, and not exported: " + name)
+    objects = sorted((library.parent / "src" / "core").glob("*.o"))
+    defined = {name for one in objects for name in symbols("--defined-only", str(one))}
+    needed = {name for one in objects for name in symbols("-u", str(one))} - defined - {"_GLOBAL_OFFSET_TABLE_"}
+    needed = {name for name in needed if not name.startswith(("__asan", "__ubsan", "__msan", "__sanitizer"))}
+    for name in sorted(needed - ALLOWED):
+        print("the core needs " + name)
+    if exported != declared or not needed <= ALLOWED or not objects:
+        sys.exit(1)
+    print("%d names exported, as the headers say; the core needs %s" % (len(exported), ", ".join(sorted(needed)) or "nothing"))
+
+
+main()

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the documentation shows has to work. Run by `make test-snippets`.
+
+Each public header compiles alone, as C11 and as C++17. The snippet in each header's first comment compiles and runs, within the declarations below. The README's
+C program compiles, and prints what the README says about the message that the README's command packs.
+"""
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+BUILD = pathlib.Path(os.environ.get("BUILD", "build")).resolve()
+CC = os.environ.get("CC", "cc")
+SANITIZERS = shlex.split(os.environ.get("SANITIZERS", ""))
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wcast-qual", "-Werror"]
+CXX = "g++" if "clang" not in CC else CC.replace("clang", "clang++")
+
+# What a snippet may refer to: two values as a message at data, and somewhere to send bytes.
+PROGRAM = r"""
+#include <stdio.h>
+#include <string.h>
+#include "evalue/evalue.h"
+static uint8_t storage[256];
+static float buffer[2];
+static void use(const evalue *v, uint64_t count) { if (evalue_check(v) != EVALUE_OK || count != 2) printf("wrong values\n"); }
+static long send(int to, const void *bytes, size_t nbytes, int flags) { (void)to; (void)bytes; (void)flags; return (long)nbytes; }
+static void snippet(const void *data, size_t size, evalue *values, uint64_t n, size_t capacity, int fd, evalue v, const uint8_t *p) {
+  (void)data; (void)size; (void)values; (void)n; (void)capacity; (void)fd; (void)v; (void)p; (void)use; (void)send; (void)storage; (void)buffer;
+  {
+%s
+  }
+}
+int main(void) {
+  float numbers[2] = {1, 2};
+  int32_t sizes[1] = {2};
+  evalue_tensor t;
+  uint64_t size;
+  if (evalue_tensor_init(&t, EVALUE_FLOAT32, 1, sizes, numbers, sizeof numbers) != EVALUE_OK) return 1;
+  evalue values[8] = {evalue_from_tensor(&t), evalue_from_int(7)};
+  if (evalue_message_encode(values, 2, 0, storage, sizeof storage, &size) != EVALUE_OK) return 1;
+  uint8_t length[8] = {9, 0, 0, 0, 0, 0, 0, 0};
+  snippet(storage, (size_t)size, values, 2, 8, 1, values[0], length);
+  return 0;
+}
+"""
+
+def run(command, **options):
+    done = subprocess.run(command, capture_output=True, text=True, **options)
+    if done.returncode != 0 or "warning" in done.stderr:
+        sys.exit("%s\n%s%s" % (" ".join(map(str, command)), done.stdout, done.stderr))
+    return done.stdout
+
+
+def check_alone(header):
+    run([CC, "-std=c11", *WARNINGS, "-Iinclude", "-fsyntax-only", "-x", "c", header])
+    if shutil.which(CXX):
+        run([CXX, "-std=c++17", *WARNINGS, "-Iinclude", "-fsyntax-only", "-x", "c++", header])
+
+
+def snippet_of(header):
+    comment = re.search(r"/\*\*(.*?)\*/", header.read_text(), re.S)
+    lines = re.findall(r"^ \*     (.*)$", comment.group(1), re.M)
+    if not lines:
+        sys.exit("%s: its first comment shows no use" % header)
+    return "\n".join(lines)
+
+
+def compile_and_run(source, folder, *arguments):
+    program = pathlib.Path(folder) / "program"
+    (pathlib.Path(folder) / "program.c").write_text(source)
+    unused = ["-Wno-unused-variable", "-Wno-unused-but-set-variable", "-Wno-shadow"]
+    run([CC, "-std=c11", *WARNINGS, *unused, *SANITIZERS, "-Iinclude", str(program) + ".c", str(BUILD / "libevalue.a"), "-o", str(program)])
+    return run([str(program), *arguments], cwd=folder)
+
+
+def check_snippet(header, folder):
+    snippet = snippet_of(header)
+    if header.name == "evalue.h":  # a table of contents
+        for name in re.findall(r"\b\w+\.h\b", snippet):
+            if not (header.parent / name).exists():
+                sys.exit("evalue.h speaks of %s, which is not there" % name)
+        return
+    out = compile_and_run(PROGRAM % snippet, folder)
+    if "wrong" in out:
+        sys.exit("%s: its snippet printed %r" % (header, out))
+
+
+def check_readme(folder):
+    """The README's program reads what the README's pack command wrote, and prints what the README shows."""
+    text = pathlib.Path("README.md").read_text()
+    program = re.search(r"```c\n(.*?)```", text, re.S).group(1)
+    lines = [line for line in program.splitlines() if line.strip() and not line.startswith("#include")]
+    if len(lines) > 24:
+        sys.exit("the README's program has %d lines" % len(lines))
+    pack = re.search(r"^(evalue pack .*? -o (\S+).*)$", text, re.M)
+    shown = re.search(r"<!-- prints -->\n```text\n(.*?)```", text, re.S).group(1)
+    python = re.search(r"^(python3 -c .*)$", text, re.M).group(1)
+    environment = dict(os.environ, PATH="%s:%s" % (BUILD, os.environ["PATH"]))
+    run(["sh", "-ec", python.replace("python3", "/usr/bin/python3") + "\n" + pack.group(1)], cwd=folder, env=environment)
+    out = compile_and_run(program, folder, pack.group(2))
+    if out != shown:
+        sys.exit("the README's program prints\n%s\nand the README says\n%s" % (out, shown))
+
+
+def main():
+    headers = sorted(pathlib.Path("include/evalue").glob("*.h"))
+    for header in headers:
+        check_alone(header)
+    with tempfile.TemporaryDirectory() as folder:
+        for header in headers:
+            check_snippet(header, folder)
+        check_readme(folder)
+    print("%d headers compile alone, their snippets and the README's program run" % len(headers))
+
+
+main()
