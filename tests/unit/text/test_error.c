@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Errors as text: those that a reader gives, and made-up ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above */
+#include <cmocka.h>
+#include <string.h>
+
+#include "evalue/reader.h"
+#include "evalue/text.h"
+
+static void expect(const evalue_error *error, const char *expected) {
+  char text[300];
+  size_t length = evalue_print_error(error, text, sizeof text);
+  assert_string_equal(text, expected);
+  assert_int_equal(length, strlen(expected));
+}
+
+/* What the reader says about a sequence or a message. */
+static void expect_fault(bool is_message, const void *data, size_t size, const char *expected) {
+  evalue_reader r;
+  if (is_message) evalue_reader_init(&r, data, size, NULL);
+  else evalue_reader_init_sequence(&r, data, size, NULL);
+  while (evalue_reader_next(&r, NULL) == EVALUE_OK) {
+  }
+  expect(evalue_reader_error(&r), expected);
+}
+
+#define SEQUENCE(bytes, expected) expect_fault(false, bytes, sizeof(bytes) - 1, expected)
+#define MESSAGE(bytes, expected)  expect_fault(true, bytes, sizeof(bytes) - 1, expected)
+
+static void test_sequences(void **state) {
+  (void)state;
+  SEQUENCE("\4\11\0\0\0\0\0\0\0",
+           "offset 1: value 0: malformed: length: the length is not one that the tag can have: expected 8, found 9");
+  SEQUENCE("\0\0\0\0\0\0\0\0\0\5\1\0\0\0\0\0\0\0\2",
+           "offset 18: value 1: malformed: bool: the Bool is neither 0 nor 1: expected at most 1, found 2");
+  SEQUENCE("\2\5\0\0\0\0\0\0\0hel",
+           "offset 1: value 0: truncated: length: the element goes past the end: expected at most 3, "
+           "found 5; 14 bytes of input are needed");
+  SEQUENCE("\x45", "offset 0: value 0: unsupported: tag: the tag is not known: expected at most 5 (Bool), found 69");
+  SEQUENCE("\1\2\0\0\0\0\0\0\0\x1e\0", "offset 9: value 0: unsupported: scalar_type: the scalar type is not known: "
+                                       "expected at most 29 (uint64), found 30");
+  SEQUENCE("\1\7\0\0\0\0\0\0\0\0\1\xfe\xff\xff\xff\0",
+           "offset 11: value 0: malformed: size: the size is negative: expected at least 0, found -2");
+  SEQUENCE("\1\14\0\0\0\0\0\0\0\0\2\1\0\0\0\1\0\0\0\0\0",
+           "offset 20: value 0: malformed: dim_order: the dim_order names a dimension twice: found 0");
+}
+
+static void test_messages(void **state) {
+  (void)state;
+  MESSAGE("\x89PNG\r\n",
+          "offset 0: malformed: magic: this is no EValue message: expected \"EVAL\", found \"\\x89PNG\"");
+  MESSAGE("EX", "offset 0: malformed: magic: this is no EValue message: expected \"EVAL\", found \"EX\"");
+  MESSAGE("", "offset 0: truncated: magic: the input ends inside the message's header: expected at least 24, found 0");
+  MESSAGE("EVAL\1\0\4\0\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+          "offset 8: truncated: body_length: the input ends before the body does: expected at least 25, found 24");
+}
+
+static void test_pads(void **state) {
+  (void)state;
+  MESSAGE("EVAL\1\0\4\0\x12\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\x80\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+          "offset 24: value 0: malformed: tag: the Pad does not stand directly before a Tensor: found 0 (None)");
+  MESSAGE("EVAL\1\0\4\0\11\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x80\0\0\0\0\0\0\0\0",
+          "offset 24: value 0: malformed: tag: the Pad does not stand directly before a Tensor: found the end");
+}
+
+static void test_without_fault(void **state) {
+  (void)state;
+  evalue_error error;
+  memset(&error, 0, sizeof error);
+  expect(&error, "ok");
+  error.status = EVALUE_IO;
+  expect(&error, "io");
+  error.fault = EVALUE_FAULT_ARGUMENT;
+  error.status = EVALUE_MISUSE;
+  expect(&error, "misuse: an argument of the call is wrong");
+  expect(NULL, "misuse: an argument of the call is wrong");
+}
+
+/* An error may come from anywhere, also from a later version. */
+static void test_unknown_codes(void **state) {
+  (void)state;
+  evalue_error error = {99, 999, 999, 1, 2, 3, 4, 5};
+  expect(&error, "offset 1: value 2: ?: ?: ?");
+  error.field = EVALUE_FIELD_MAGIC;
+  error.found = UINT64_MAX;
+  error.fault = EVALUE_FAULT_BAD_MAGIC;
+  error.expected = 0;
+  expect(&error,
+         "offset 1: value 2: ?: magic: this is no EValue message: expected \"\", found \"\\xff\\xff\\xff\\xff\"");
+}
+
+static void test_limits(void **state) {
+  (void)state;
+  evalue_error error = {EVALUE_LIMIT, EVALUE_FAULT_LIMIT_VALUES, EVALUE_FIELD_TAG, 9, 1, 1, 2, 0};
+  expect(&error,
+         "offset 9: value 1: limit: tag: there are more values than the caller allows: expected at most 1, found 2");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_sequences),     cmocka_unit_test(test_messages),      cmocka_unit_test(test_pads),
+      cmocka_unit_test(test_without_fault), cmocka_unit_test(test_unknown_codes), cmocka_unit_test(test_limits),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
