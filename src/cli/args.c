@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Command lines. An option's value is whatever follows it, also when that begins with "-": `--int -5`, `--string --`.
+ */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+void cli_args_start(cli_args *args, char **argv, const char *help) {
+  memset(args, 0, sizeof *args);
+  args->command = argv[0];
+  args->argv = argv + 1;
+  args->help = help;
+}
+
+int cli_usage_error(const char *command, const char *format, ...) {
+  char text[4096];
+  va_list list;
+  va_start(list, format);
+  vsnprintf(text, sizeof text, format, list);
+  va_end(list);
+  cli_message("%s: %s", command, text);
+  cli_message("try 'evalue %s --help'", command);
+  return CLI_FAILURE;
+}
+
+static bool stop(cli_args *args, int exit_code) {
+  args->stop = true;
+  args->exit_code = exit_code;
+  return false;
+}
+
+/* Splits an argument that begins with "-" into the option and the value in the same argument. */
+static void split(cli_args *args) {
+  args->name_size = strlen(args->name);
+  if (args->name[1] == '-') {
+    const char *equals = strchr(args->name, '=');
+    if (equals == NULL) return;
+    args->name_size = (size_t)(equals - args->name);
+    args->attached = equals + 1;
+  } else if (args->name[2] != '\0') {
+    args->name_size = 2;
+    args->attached = args->name + 2;
+  }
+}
+
+bool cli_args_next(cli_args *args) {
+  if (args->stop) return false;
+  if (args->attached != NULL) {
+    cli_usage_error(args->command, "%.*s takes no value", (int)args->name_size, args->name);
+    return stop(args, CLI_FAILURE);
+  }
+  if (*args->argv == NULL) return false;
+  args->name = *args->argv++;
+  args->is_operand = args->operands_only || args->name[0] != '-' || args->name[1] == '\0';
+  if (args->is_operand) return true;
+  if (strcmp(args->name, "--") == 0) {
+    args->operands_only = true;
+    return cli_args_next(args);
+  }
+  split(args);
+  if (args->attached == NULL && (cli_args_is(args, "--help") || cli_args_is(args, "-h"))) {
+    fputs(args->help, stdout);
+    return stop(args, CLI_OK);
+  }
+  return true;
+}
+
+bool cli_args_is(const cli_args *args, const char *option) {
+  return !args->is_operand && strlen(option) == args->name_size && memcmp(option, args->name, args->name_size) == 0;
+}
+
+const char *cli_args_value(cli_args *args) {
+  const char *value = args->attached;
+  args->attached = NULL;
+  if (value != NULL) return value;
+  if (*args->argv != NULL) return *args->argv++;
+  cli_usage_error(args->command, "%.*s needs a value", (int)args->name_size, args->name);
+  return NULL;
+}
+
+int cli_args_unknown(const cli_args *args) {
+  if (args->is_operand) return cli_usage_error(args->command, "unexpected argument '%s'", args->name);
+  return cli_usage_error(args->command, "unknown option '%.*s'", (int)args->name_size, args->name);
+}
+
+bool cli_parse_form(const char *text, cli_form *form) {
+  if (strcmp(text, "message") == 0) {
+    *form = CLI_MESSAGE;
+  } else if (strcmp(text, "sequence") == 0) {
+    *form = CLI_SEQUENCE;
+  } else {
+    cli_message("unknown form '%s': expected message or sequence", text);
+    return false;
+  }
+  return true;
+}
+
+bool cli_parse_alignment(const char *text, uint32_t *alignment) {
+  for (uint32_t power = 1; power <= EVALUE_MAX_ALIGNMENT; power *= 2) {
+    char name[16];
+    snprintf(name, sizeof name, "%u", (unsigned)power);
+    if (strcmp(text, name) == 0) {
+      *alignment = power;
+      return true;
+    }
+  }
+  cli_message("bad alignment '%s': expected a power of two from 1 to %d", text, EVALUE_MAX_ALIGNMENT);
+  return false;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `evalue check`: says whether files are valid. All are looked at, whatever is wrong with one. */
+#include "cli.h"
+
+static const char help[] =
+    "usage: evalue check [--form F] [--deep] FILE...\n"
+    "\n"
+    "Says whether files are valid: nothing on stdout, the first fault of each bad file on stderr.\n"
+    "\n"
+    "  --form F   message (default) or sequence\n"
+    "  --deep     look at the data of bool tensors, too: each byte should be 0 or 1\n"
+    "  FILE       '-' is stdin\n"
+    "\n"
+    "Exit status: 0 all are valid; 1 some are not; 2 usage, or a file could not be read.\n"
+    "\n"
+    "example: evalue check --deep *.evalue\n";
+
+/* Looks for a byte of a bool tensor that is neither 0 nor 1. */
+static bool check_data(const cli_input *input, const evalue *value, uint64_t value_index) {
+  uint64_t index = 0;
+  if (value->tag != EVALUE_TAG_TENSOR || evalue_tensor_check_data(&value->tensor, &index) == EVALUE_OK) return true;
+  const uint8_t *byte = (const uint8_t *)value->tensor.data + index;
+  evalue_error error = {.status = EVALUE_MALFORMED,
+                        .value_index = value_index,
+                        .fault = EVALUE_FAULT_BAD_BOOL,
+                        .field = EVALUE_FIELD_BOOL};
+  error.position = (uint64_t)(byte - input->data);
+  error.expected = 1;
+  error.found = *byte;
+  cli_report_fault(input, &error);
+  return false;
+}
+
+static int check_input(const cli_input *input, cli_form form, bool deep) {
+  evalue_reader reader;
+  evalue value;
+  evalue_status status;
+  cli_progress progress;
+  uint64_t index = 0;
+  bool good = true;
+  cli_progress_start(&progress, cli_input_name(input->name), input->size);
+  cli_reader_init(&reader, input, form);
+  while (good && (status = evalue_reader_next(&reader, &value)) == EVALUE_OK) {
+    if (deep) good = check_data(input, &value, index++);
+    cli_progress_at(&progress, evalue_reader_position(&reader));
+  }
+  cli_progress_end(&progress);
+  /* What was read from a file that shrank says nothing about the file. */
+  if (!cli_input_ok(input)) return CLI_FAILURE;
+  if (good && status != EVALUE_END) {
+    cli_report_fault(input, evalue_reader_error(&reader));
+    good = false;
+  }
+  return good ? CLI_OK : CLI_BAD_DATA;
+}
+
+static int check_file(const char *name, cli_form form, bool deep) {
+  cli_input input;
+  if (!cli_input_open(&input, name)) return CLI_FAILURE;
+  int result = check_input(&input, form, deep);
+  cli_input_close(&input);
+  return result;
+}
+
+/* Reads the options, and gathers the operands at the beginning of argv. */
+static bool parse(cli_args *args, cli_form *form, bool *deep, char **files) {
+  size_t n = 0;
+  while (cli_args_next(args)) {
+    if (cli_args_is(args, "--form")) {
+      const char *text = cli_args_value(args);
+      if (text == NULL || !cli_parse_form(text, form)) return false;
+    } else if (cli_args_is(args, "--deep")) {
+      *deep = true;
+    } else if (args->is_operand) {
+      files[n++] = args->argv[-1];
+    } else {
+      cli_args_unknown(args);
+      return false;
+    }
+  }
+  files[n] = NULL;
+  return true;
+}
+
+int cli_check(int argc, char **argv) {
+  cli_args args;
+  cli_form form = CLI_MESSAGE;
+  bool deep = false;
+  (void)argc;
+  cli_args_start(&args, argv, help);
+  char **files = argv; /* argv[0] is no longer needed, so operands never overtake what is left to read */
+  if (!parse(&args, &form, &deep, files)) return CLI_FAILURE;
+  if (args.stop) return args.exit_code;
+  if (files[0] == NULL) return cli_usage_error("check", "no file");
+  int worst = CLI_OK;
+  for (; *files != NULL; files++) {
+    int result = check_file(*files, form, deep);
+    if (result > worst) worst = result;
+  }
+  return worst;
+}

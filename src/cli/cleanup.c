@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is removed when the program is interrupted: one temporary file, or one temporary directory with the files of
+ * `unpack`. The handler knows the files' names by their numbers, so it needs no memory and no directory stream:
+ * everything here is safe in it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+enum { SIGNAL_COUNT = sizeof signals / sizeof signals[0] };
+
+static struct {
+  const char *volatile path; /* NULL: nothing is registered */
+  volatile uint64_t *volatile count;
+  volatile int fd; /* of the directory; -1: it is a file */
+} registered = {NULL, NULL, -1};
+
+void cli_value_file_name(uint64_t index, char name[CLI_VALUE_FILE_NAME_SIZE]) {
+  char digits[24];
+  size_t n = 0;
+  do {
+    digits[n++] = (char)('0' + index % 10);
+    index /= 10;
+  } while (index != 0 || n < 4);
+  for (size_t i = 0; i < n; i++) name[i] = digits[n - 1 - i];
+  memcpy(name + n, ".npy", sizeof ".npy");
+}
+
+void cli_cleanup_now(void) {
+  if (registered.path == NULL) return;
+  if (registered.fd < 0) {
+    unlink(registered.path);
+  } else {
+    char name[CLI_VALUE_FILE_NAME_SIZE];
+    for (uint64_t i = 0; i < *registered.count; i++) {
+      cli_value_file_name(i, name);
+      unlinkat(registered.fd, name, 0);
+    }
+    unlinkat(registered.fd, CLI_VALUES_FILE_NAME, 0);
+    rmdir(registered.path);
+  }
+  registered.path = NULL;
+}
+
+static void on_signal(int number) {
+  cli_cleanup_now();
+  signal(number, SIG_DFL);
+  raise(number); /* takes effect when the handler returns: the parent sees how we ended */
+}
+
+static void install_handlers(void) {
+  for (int i = 0; i < SIGNAL_COUNT; i++) {
+    struct sigaction action;
+    if (sigaction(signals[i], NULL, &action) != 0 || action.sa_handler != SIG_DFL)
+      continue; /* nohup ignores SIGHUP: so do we */
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_signal;
+    action.sa_flags = SA_RESTART;
+    sigfillset(&action.sa_mask);
+    sigaction(signals[i], &action, NULL);
+  }
+}
+
+static sigset_t mask_before;
+
+void cli_cleanup_block(void) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (int i = 0; i < SIGNAL_COUNT; i++) sigaddset(&set, signals[i]);
+  sigprocmask(SIG_BLOCK, &set, &mask_before);
+}
+
+void cli_cleanup_unblock(void) {
+  sigprocmask(SIG_SETMASK, &mask_before, NULL);
+}
+
+void cli_cleanup_file(const char *path) {
+  registered.fd = -1;
+  registered.path = path;
+  install_handlers();
+}
+
+void cli_cleanup_directory(const char *path, int fd, volatile uint64_t *count) {
+  registered.fd = fd;
+  registered.count = count;
+  registered.path = path;
+  install_handlers();
+}
+
+void cli_cleanup_forget(void) {
+  registered.path = NULL;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the subcommands of `evalue` share. Files: main.c picks the subcommand; one file a subcommand (pack.c show.c
+ * check.c unpack.c convert.c); args.c input.c output.c stream.c cleanup.c report.c guess.c progress.c help them; npy.c,
+ * json.c and json_write.c know the two foreign formats; layout.c and table.c draw for `show`.
+ */
+#ifndef EVALUE_CLI_H
+#define EVALUE_CLI_H
+
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "evalue/evalue.h"
+
+/* Exit codes of the command. */
+enum { CLI_OK = 0, CLI_BAD_DATA = 1, CLI_FAILURE = 2 /* usage or I/O */ };
+
+/* ---- forms ---- */
+
+typedef enum cli_form { CLI_MESSAGE, CLI_SEQUENCE } cli_form;
+
+/* ---- args.c: command lines ---- */
+
+/*
+ * Walks along a command line: options in any order, `--opt value` and `--opt=value`, `-o value` and `-ovalue`; "--"
+ * ends the options.
+ *
+ *     cli_args args;
+ *     cli_args_start(&args, argv, help);
+ *     while (cli_args_next(&args)) {
+ *       if (cli_args_is(&args, "--form")) {
+ *         const char *text = cli_args_value(&args);          // NULL, with a message, when it has no value
+ *         if (text == NULL || !cli_parse_form(text, &form)) return CLI_FAILURE;
+ *       } else if (cli_args_is(&args, "--json")) {
+ *         json = true;
+ *       } else if (args.is_operand) {
+ *         file = args.name;
+ *       } else {
+ *         return cli_args_unknown(&args);                     // message and hint; CLI_FAILURE
+ *       }
+ *     }
+ *     if (args.stop) return args.exit_code;                   // --help was printed; or an error such as --json=x
+ */
+typedef struct cli_args {
+  char **argv;          /* what is left to look at; NULL at its end */
+  const char *command;  /* argv[0], for messages */
+  const char *help;     /* what --help prints */
+  const char *name;     /* the option, or the operand */
+  size_t name_size;     /* of an option, without its value */
+  const char *attached; /* the value in the same argument, until it is asked for; NULL if there is none */
+  bool is_operand;
+  bool operands_only;   /* "--" was seen */
+  bool stop;
+  int exit_code;        /* for stop */
+} cli_args;
+
+void cli_args_start(cli_args *args, char **argv, const char *help);
+bool cli_args_next(cli_args *args);
+bool cli_args_is(const cli_args *args, const char *option);
+const char *cli_args_value(cli_args *args);
+int cli_args_unknown(const cli_args *args);
+
+/* Prints "evalue COMMAND: " and a message, and where to find help, on stderr. Returns CLI_FAILURE. */
+int cli_usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A subcommand's main: argv[0] is its name. Returns an exit code. Main reports it when stdout (as a FILE) has failed. */
+int cli_pack(int argc, char **argv);
+int cli_show(int argc, char **argv);
+int cli_check(int argc, char **argv);
+int cli_unpack(int argc, char **argv);
+int cli_convert(int argc, char **argv);
+
+/* Parses the name of a form; false, with a message on stderr, when it is none. */
+bool cli_parse_form(const char *text, cli_form *form);
+
+/* Parses an alignment: a power of two from 1 to 4096; false, with a message on stderr, when it is none. */
+bool cli_parse_alignment(const char *text, uint32_t *alignment);
+
+/* ---- input.c: a whole file, or stdin, as bytes ---- */
+
+typedef struct cli_input {
+  const char *name;    /* as given; "-" is stdin */
+  const uint8_t *data; /* size bytes, mapped or read once; never NULL */
+  size_t size;
+  int fd;              /* of a mapped file; -1 otherwise */
+  int slot;            /* of a mapped file: where the handler of SIGBUS finds it */
+  void *memory;        /* what was read into memory; NULL for a mapped file */
+} cli_input;
+
+/*
+ * Opens a file, or stdin for "-". Prints what went wrong and returns false. A file that shrinks while it is mapped
+ * never raises a signal: see cli_input_ok.
+ */
+bool cli_input_open(cli_input *input, const char *name);
+
+/*
+ * Says whether all bytes that were looked at were really there; if not, prints an I/O error and returns false. Ask
+ * before you publish anything made from the input.
+ */
+bool cli_input_ok(const cli_input *input);
+
+void cli_input_close(cli_input *input);
+
+/* What to call an input or output in messages: its name, or "stdin", "stdout" for "-". */
+const char *cli_input_name(const char *name);
+const char *cli_output_name(const char *name);
+
+/* ---- output.c: a file that appears whole or not at all ---- */
+
+/* Writes to a temporary file beside the target (for "-": an unnamed one), then renames (or copies to stdout). */
+typedef struct cli_output cli_output;
+
+/* Returns NULL, with a message, on failure; it is one when "-" is a terminal. */
+cli_output *cli_output_open(const char *name);
+
+/* All return false, with a message once, on failure; then only cli_output_discard is left to do. */
+bool cli_output_write(cli_output *output, const void *data, size_t size);
+bool cli_output_write_at(cli_output *output, uint64_t position, const void *data, size_t size);
+bool cli_output_commit(cli_output *output);  /* publishes and frees, also on failure */
+void cli_output_discard(cli_output *output); /* frees; NULL is fine */
+
+/*
+ * Writes all bytes to a file descriptor; name is for the message on failure. data may lie in a mapped input that has
+ * shrunk: see cli_input_ok.
+ */
+bool cli_write_all(int fd, const char *name, const void *data, size_t size);
+
+/* The mode that a new file with these permission bits gets. */
+mode_t cli_new_mode(mode_t wanted);
+
+/* ---- cleanup.c: what SIGINT, SIGTERM and SIGHUP remove ---- */
+
+/* Registers a temporary file; what it is called must stay valid until cli_cleanup_forget. One at a time. */
+void cli_cleanup_file(const char *path);
+
+/*
+ * Registers a temporary directory that holds value files (cli_value_file_name) and values.jsonl. count is how many may
+ * exist; it may grow later.
+ */
+void cli_cleanup_directory(const char *path, int fd, volatile uint64_t *count);
+
+/* Removes what is registered. */
+void cli_cleanup_now(void);
+
+/* Leaves what was registered where it is. */
+void cli_cleanup_forget(void);
+
+/* Blocks the signals, so that a file and its registration are one step; cli_cleanup_unblock ends it. */
+void cli_cleanup_block(void);
+void cli_cleanup_unblock(void);
+
+enum { CLI_VALUE_FILE_NAME_SIZE = 32 };
+#define CLI_VALUES_FILE_NAME "values.jsonl"
+
+/* Writes the name of a tensor's file, like "0007.npy". Safe in a signal handler. */
+void cli_value_file_name(uint64_t index, char name[CLI_VALUE_FILE_NAME_SIZE]);
+
+/* ---- stream.c: values of either form into an output, with constant memory ---- */
+
+typedef struct cli_stream {
+  cli_output *output;
+  struct cli_progress *progress; /* NULL: none */
+  uint64_t done;                 /* bytes written, for progress */
+  cli_form form;
+  evalue_writer writer;
+  evalue_slice slices[3];
+  uint8_t heads[EVALUE_MAX_HEAD_SIZE + EVALUE_HEADER_SIZE];
+} cli_stream;
+
+/* All return false, with a message, on failure. An alignment of 0 is the default. */
+bool cli_stream_start(cli_stream *stream, cli_output *output, cli_form form, uint32_t alignment);
+bool cli_stream_put(cli_stream *stream, const evalue *value);
+bool cli_stream_put_big_endian(cli_stream *stream, const evalue_tensor *tensor); /* a tensor with big-endian data */
+bool cli_stream_put_ancillary(cli_stream *stream, uint32_t tag, evalue_slice payload);
+bool cli_stream_finish(cli_stream *stream); /* the output is then complete, not committed */
+
+/* ---- report.c: messages on stderr; nothing from an input or a file name reaches the terminal raw ---- */
+
+/* Prints "evalue: " and a message and a newline. Control characters in the result are escaped. */
+void cli_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * Prints "NAME: offset N: value I: STATUS: explanation", and for a bad magic what the input looks like instead, if that
+ * can be told.
+ */
+void cli_report_fault(const cli_input *input, const evalue_error *error);
+
+/* Writes text to a stream, escaping control characters and ill-formed UTF-8 like \x1b. */
+void cli_put_escaped(FILE *stream, const char *text, size_t size);
+
+/* The length of the well-formed UTF-8 character that text starts with; 0 if there is none. size is at least 1. */
+size_t cli_utf8_length(const void *text, size_t size);
+
+/* ---- guess.c ---- */
+
+/* Says what bytes that are not of the form look like instead; NULL when that cannot be told. The string is static. */
+const char *cli_guess(const cli_input *input, bool expected_message);
+
+/* ---- progress.c: a bar on stderr while long work runs; nothing when stderr is no terminal ---- */
+
+typedef struct cli_progress {
+  const char *what; /* for people: a file's name; is escaped */
+  uint64_t total;   /* bytes; 0: not known */
+  int64_t started;  /* in milliseconds */
+  int64_t drawn;    /* when it was drawn last */
+  bool enabled;
+  bool shown;
+} cli_progress;
+
+void cli_progress_start(cli_progress *progress, const char *what, uint64_t total);
+void cli_progress_at(cli_progress *progress, uint64_t done); /* cheap: draws a few times a second */
+void cli_progress_end(cli_progress *progress);
+void cli_progress_hide(void); /* makes room for a message */
+
+/* ---- input.c: reading values of either form ---- */
+
+/* Starts a reader on an input; the status is in the reader. */
+void cli_reader_init(evalue_reader *reader, const cli_input *input, cli_form form);
+
+/* ---- json_write.c: values as JSON Lines (spec, appendix B); json.h has the reader ---- */
+
+/*
+ * Writes one value as a line. Hex of tensor data is streamed, never held whole. False when the stream failed or memory
+ * ran out.
+ */
+bool cli_json_write(FILE *stream, const evalue *value);
+
+/* ---- table.c and layout.c: `show` ---- */
+
+/* Draws the values that the input has, then says what is wrong with it on stderr. Return an exit code. */
+int cli_show_table(FILE *stream, const cli_input *input, cli_form form);
+int cli_show_layout(FILE *stream, const cli_input *input, cli_form form, bool colour);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The `evalue` command: picks the subcommand. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+static const char help[] =
+    "usage: evalue COMMAND [ARGUMENT...]\n"
+    "\n"
+    "Makes, shows and converts files of ExecuTorch values.\n"
+    "\n"
+    "  pack      make a file from values, .npy files and JSON Lines\n"
+    "  show      show what a file holds\n"
+    "  check     say whether files are valid\n"
+    "  unpack    turn a file into .npy files and JSON Lines\n"
+    "  convert   rewrite a file in the other form, or with another alignment\n"
+    "\n"
+    "  --help, --version; 'evalue COMMAND --help' says more\n"
+    "\n"
+    "Exit status: 0; 1 bad data; 2 usage, or reading or writing failed.\n"
+    "\n"
+    "example: evalue pack --tensor image.npy --int 7 -o values.evalue && evalue show values.evalue\n";
+
+static const struct {
+  const char *name;
+  int (*run)(int argc, char **argv);
+} commands[] = {
+    {"pack", cli_pack}, {"show", cli_show}, {"check", cli_check}, {"unpack", cli_unpack}, {"convert", cli_convert}};
+
+/*
+ * A caller may have closed stdin, stdout or stderr. Then the next file would get its number, and messages would end up
+ * in it; so each place is taken here, by something that fails when it is used as intended.
+ */
+static void take_standard_places(void) {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+    if (fcntl(fd, F_GETFD) < 0) (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
+static int run(int argc, char **argv) {
+  if (argc < 2) {
+    fputs(help, stderr);
+    return CLI_FAILURE;
+  }
+  for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+    if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
+  }
+  if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+    fputs(help, stdout);
+    return CLI_OK;
+  }
+  if (strcmp(argv[1], "--version") == 0) {
+    printf("evalue %s\n", evalue_version());
+    return CLI_OK;
+  }
+  cli_message("unknown command '%s'", argv[1]);
+  cli_message("try 'evalue --help'");
+  return CLI_FAILURE;
+}
+
+int main(int argc, char **argv) {
+  take_standard_places();
+  signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error with a message, */
+  signal(SIGXFSZ, SIG_IGN); /* and so is a file that may not grow further */
+  setvbuf(stderr, NULL, _IOLBF, 4096);
+  errno = 0;
+  int result = run(argc, argv);
+  int reason = errno; /* if writing has failed before: commands stop then, so it is most likely still known */
+  bool failed = ferror(stdout) != 0;
+  if (fflush(stdout) != 0) {
+    failed = true;
+    reason = errno;
+  }
+  if (!failed) return result;
+  cli_message("stdout: cannot write: %s", reason != 0 ? strerror(reason) : "an earlier attempt failed");
+  return CLI_FAILURE;
+}

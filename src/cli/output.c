@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A file that appears whole or not at all. Regular targets: a temporary file in the same directory, renamed over the
+ * target. Stdout, pipes and devices cannot be replaced: an unnamed temporary file, copied when it is complete.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+enum { BUFFER_SIZE = 1 << 16, WRITE_SIZE = 1 << 20, PAGE = 4096 };
+
+struct cli_output {
+  const char *name;
+  char *target;    /* what to replace; NULL: the bytes are copied to name */
+  char *temporary; /* the path of fd's file; NULL when it has none */
+  mode_t mode;
+  int fd;
+  bool failed;
+  size_t buffered;
+  uint8_t buffer[BUFFER_SIZE]; /* values are small, system calls are not */
+};
+
+mode_t cli_new_mode(mode_t wanted) {
+  mode_t mask = umask(0);
+  umask(mask);
+  return wanted & ~mask;
+}
+
+/* ---- writing ---- */
+
+/*
+ * Where a mapped input has lost its pages, write() fails instead of raising SIGBUS. Reading the bytes ourselves raises
+ * it, and the handler in input.c puts zero pages there.
+ */
+static void touch(const uint8_t *data, size_t size) {
+  const volatile uint8_t *bytes = data;
+  for (size_t i = 0; i < size; i += PAGE) (void)bytes[i];
+  (void)bytes[size - 1];
+}
+
+static void wait_until_writable(int fd) {
+  struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
+  poll(&poll_fd, 1, -1);
+}
+
+bool cli_write_all(int fd, const char *name, const void *data, size_t size) {
+  const uint8_t *p = data;
+  bool touched = false;
+  while (size > 0) {
+    size_t part = size < WRITE_SIZE ? size : WRITE_SIZE;
+    ssize_t n = write(fd, p, part);
+    if (n > 0) {
+      p += n;
+      size -= (size_t)n;
+      touched = false;
+    } else if (n < 0 && errno == EFAULT && !touched) {
+      touch(p, part);
+      touched = true;
+    } else if (n < 0 && errno == EAGAIN) {
+      wait_until_writable(fd);
+    } else if (n == 0 || errno != EINTR) {
+      cli_message("%s: cannot write: %s", name, n == 0 ? "no bytes were taken" : strerror(errno));
+      return false;
+    }
+  }
+  return true;
+}
+
+static const char *place(const cli_output *output) {
+  return output->target != NULL ? output->name : "temporary file in TMPDIR";
+}
+
+static bool flush(cli_output *output) {
+  size_t size = output->buffered;
+  output->buffered = 0;
+  if (!output->failed && !cli_write_all(output->fd, place(output), output->buffer, size)) output->failed = true;
+  return !output->failed;
+}
+
+bool cli_output_write(cli_output *output, const void *data, size_t size) {
+  if (size > BUFFER_SIZE - output->buffered && !flush(output)) return false;
+  if (output->failed) return false;
+  if (size < BUFFER_SIZE) {
+    evalue_copy_bytes(output->buffer + output->buffered, data, size);
+    output->buffered += size;
+  } else if (!cli_write_all(output->fd, place(output), data, size)) {
+    output->failed = true;
+  }
+  return !output->failed;
+}
+
+bool cli_output_write_at(cli_output *output, uint64_t position, const void *data, size_t size) {
+  const uint8_t *p = data;
+  if (!flush(output)) return false;
+  while (size > 0) {
+    ssize_t n = pwrite(output->fd, p, size, (off_t)position);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      cli_message("%s: cannot write: %s", place(output), n == 0 ? "no bytes were taken" : strerror(errno));
+      output->failed = true;
+      return false;
+    }
+    p += n;
+    position += (uint64_t)n;
+    size -= (size_t)n;
+  }
+  return true;
+}
+
+/* ---- opening ---- */
+
+static void fail(const char *name, const char *what, int error) {
+  cli_message("%s: %s: %s", cli_output_name(name), what, strerror(error));
+}
+
+/* An unnamed file. */
+static bool open_spool(cli_output *output) {
+  const char *directory = getenv("TMPDIR");
+  if (directory == NULL || directory[0] == '\0') directory = "/tmp";
+  output->fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (output->fd >= 0) return true;
+  char *path; /* not every file system has O_TMPFILE */
+  if (asprintf(&path, "%s/evalue-XXXXXX", directory) < 0) {
+    fail(directory, "cannot create a temporary file", ENOMEM);
+    return false;
+  }
+  output->fd = mkostemp(path, O_CLOEXEC);
+  if (output->fd >= 0) {
+    unlink(path);
+  } else {
+    fail(directory, "cannot create a temporary file", errno);
+  }
+  free(path);
+  return output->fd >= 0;
+}
+
+/* A file beside the target. */
+static bool open_beside(cli_output *output) {
+  const char *slash = strrchr(output->target, '/');
+  int length = slash == NULL ? 0 : (int)(slash - output->target + 1);
+  if (asprintf(&output->temporary, "%.*s.evalue-XXXXXX", length, output->target) < 0) {
+    output->temporary = NULL;
+    fail(output->name, "cannot create", ENOMEM);
+    return false;
+  }
+  cli_cleanup_block();
+  output->fd = mkostemp(output->temporary, O_CLOEXEC);
+  int error = errno;
+  if (output->fd >= 0) cli_cleanup_file(output->temporary);
+  cli_cleanup_unblock();
+  if (output->fd >= 0) return true;
+  fail(output->name, "cannot create", error);
+  free(output->temporary);
+  output->temporary = NULL;
+  return false;
+}
+
+/* Finds out what name is, and opens the temporary file that suits it. */
+static bool open_for(cli_output *output) {
+  struct stat status;
+  if (strcmp(output->name, "-") == 0) {
+    if (!isatty(STDOUT_FILENO)) return open_spool(output);
+    cli_message("stdout is a terminal, and the output is binary: use -o FILE, or a pipe");
+    return false;
+  }
+  if (stat(output->name, &status) == 0) {
+    if (S_ISDIR(status.st_mode) || (S_ISREG(status.st_mode) && access(output->name, W_OK) != 0)) {
+      fail(output->name, "cannot write", S_ISDIR(status.st_mode) ? EISDIR : errno);
+      return false;
+    }
+    if (!S_ISREG(status.st_mode)) return open_spool(output);
+    output->mode = status.st_mode & 0777;
+    output->target = realpath(output->name, NULL); /* a link stays; what it points to is replaced */
+  } else if (errno == ENOENT && output->name[0] != '\0') {
+    output->mode = cli_new_mode(0666);
+    output->target = strdup(output->name);
+  }
+  if (output->target != NULL) return open_beside(output);
+  fail(output->name, "cannot create", errno);
+  return false;
+}
+
+cli_output *cli_output_open(const char *name) {
+  cli_output *output = calloc(1, sizeof *output);
+  if (output == NULL) {
+    fail(name, "cannot create", ENOMEM);
+    return NULL;
+  }
+  output->name = name;
+  output->fd = -1;
+  if (open_for(output)) return output;
+  cli_output_discard(output);
+  return NULL;
+}
+
+/* ---- publishing ---- */
+
+static bool rename_to_target(cli_output *output) {
+  int error = fchmod(output->fd, output->mode) == 0 ? 0 : errno;
+  if (close(output->fd) != 0 && error == 0) error = errno;
+  output->fd = -1;
+  cli_cleanup_block();
+  if (error == 0 && rename(output->temporary, output->target) != 0) error = errno;
+  if (error == 0) {
+    cli_cleanup_forget();
+    free(output->temporary);
+    output->temporary = NULL;
+  }
+  cli_cleanup_unblock();
+  if (error != 0) fail(output->name, "cannot write", error);
+  return error == 0;
+}
+
+static bool copy_to(cli_output *output, int fd) {
+  const char *name = cli_output_name(output->name);
+  if (lseek(output->fd, 0, SEEK_SET) < 0) {
+    fail(output->name, "cannot rewind the temporary file", errno);
+    return false;
+  }
+  for (;;) {
+    ssize_t n = read(output->fd, output->buffer, sizeof output->buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) {
+      fail(output->name, "cannot read the temporary file", errno);
+      return false;
+    }
+    if (n == 0) return true;
+    if (!cli_write_all(fd, name, output->buffer, (size_t)n)) return false;
+  }
+}
+
+static bool copy_to_name(cli_output *output) {
+  if (strcmp(output->name, "-") == 0) return copy_to(output, STDOUT_FILENO);
+  int fd = open(output->name, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  if (fd < 0) {
+    fail(output->name, "cannot open", errno);
+    return false;
+  }
+  bool good = !isatty(fd);
+  if (!good) cli_message("%s is a terminal, and the output is binary", output->name);
+  good = good && copy_to(output, fd);
+  if (close(fd) != 0 && good) {
+    fail(output->name, "cannot write", errno);
+    return false;
+  }
+  return good;
+}
+
+bool cli_output_commit(cli_output *output) {
+  bool good = flush(output) && (output->target != NULL ? rename_to_target(output) : copy_to_name(output));
+  cli_output_discard(output);
+  return good;
+}
+
+void cli_output_discard(cli_output *output) {
+  if (output == NULL) return;
+  if (output->fd >= 0) close(output->fd);
+  if (output->temporary != NULL) cli_cleanup_now();
+  free(output->temporary);
+  free(output->target);
+  free(output);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `evalue pack`: makes a file from values on the command line, .npy files and JSON Lines. One value is in memory at a
+ * time. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "json.h"
+#include "npy.h"
+
+static const char help[] =
+    "usage: evalue pack [--form F] [--align N] [-o OUT] ITEM...\n"
+    "\n"
+    "Makes a file of values, one for each ITEM, in order:\n"
+    "\n"
+    "  --none           None\n"
+    "  --bool B         true or false\n"
+    "  --int I          decimal, or hex with 0x\n"
+    "  --double D       decimal, hex with 0x, nan or inf\n"
+    "  --string S       the bytes of the argument\n"
+    "  --tensor X.npy   a NumPy array\n"
+    "  --json FILE      all values of a file of JSON Lines, as 'evalue show --json' writes them\n"
+    "\n"
+    "  --form F         message (default) or sequence\n"
+    "  --align N        alignment of tensor data in a message, a power of two from 1 to 4096; 16 without it\n"
+    "  -o OUT           the file to write, whole or not at all; '-' (default) is stdout\n"
+    "\n"
+    "Any FILE may be '-': stdin.\n"
+    "\n"
+    "example: evalue pack --tensor image.npy --double 0.5 --string café -o values.evalue\n";
+
+typedef struct job {
+  cli_form form;
+  uint32_t alignment; /* 0: not given */
+  const char *out;
+  size_t items;
+} job;
+
+/* ---- values on the command line ---- */
+
+static bool parse_bool(const char *text, evalue *value) {
+  bool is_true = strcmp(text, "true") == 0;
+  *value = evalue_from_bool(is_true);
+  if (is_true || strcmp(text, "false") == 0) return true;
+  cli_usage_error("pack", "--bool: expected true or false, found '%s'", text);
+  return false;
+}
+
+static bool parse_int(const char *text, evalue *value) {
+  const char *digits = text[0] == '-' || text[0] == '+' ? text + 1 : text;
+  bool is_hex = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
+  if (is_hex) digits += 2;
+  size_t n = strspn(digits, is_hex ? "0123456789abcdefABCDEF" : "0123456789");
+  if (n == 0 || digits[n] != '\0') {
+    cli_usage_error("pack", "--int: expected a decimal number, or a hex one with 0x, found '%s'", text);
+    return false;
+  }
+  errno = 0;
+  *value = evalue_from_int(strtoll(text, NULL, is_hex ? 16 : 10));
+  if (errno != ERANGE) return true;
+  cli_usage_error("pack", "--int: expected a number from -2^63 to 2^63 - 1, found '%s'", text);
+  return false;
+}
+
+/* The program never leaves the locale "C", so strtod reads a point everywhere. */
+static bool parse_double(const char *text, evalue *value) {
+  char *end;
+  errno = 0;
+  double d = strtod(text, &end);
+  bool is_space = text[0] == ' ' || (text[0] >= '\t' && text[0] <= '\r'); /* strtod would skip it */
+  if (end == text || *end != '\0' || is_space) {
+    cli_usage_error("pack", "--double: expected a number, nan or inf, found '%s'", text);
+    return false;
+  }
+  *value = evalue_from_double(d);
+  if (errno != ERANGE || !isinf(d)) return true; /* a number that is too small is rounded like any other */
+  cli_usage_error("pack", "--double: expected a number that a double can hold, found '%s'", text);
+  return false;
+}
+
+typedef bool value_parser(const char *text, evalue *value);
+
+/* The parser for an item that stands on the command line; NULL for another argument. */
+static value_parser *find_parser(const cli_args *args) {
+  if (cli_args_is(args, "--bool")) return parse_bool;
+  if (cli_args_is(args, "--int")) return parse_int;
+  if (cli_args_is(args, "--double")) return parse_double;
+  return NULL;
+}
+
+/* ---- items ---- */
+
+static int put(cli_stream *stream, const evalue *value) {
+  return cli_stream_put(stream, value) ? CLI_OK : CLI_FAILURE;
+}
+
+static int put_npy(cli_stream *stream, const cli_input *input, const cli_npy *npy) {
+  cli_progress progress;
+  evalue value = evalue_from_tensor(&npy->tensor);
+  cli_progress_start(&progress, cli_input_name(input->name), input->size);
+  stream->progress = &progress;
+  stream->done = 0;
+  bool good = npy->is_big_endian ? cli_stream_put_big_endian(stream, &npy->tensor) : cli_stream_put(stream, &value);
+  stream->progress = NULL;
+  cli_progress_end(&progress);
+  return good && cli_input_ok(input) ? CLI_OK : CLI_FAILURE;
+}
+
+static int put_tensor(cli_stream *stream, const char *name) {
+  cli_input input;
+  cli_npy npy;
+  if (!cli_input_open(&input, name)) return CLI_FAILURE;
+  int result = cli_npy_read(&input, &npy);
+  if (result == CLI_OK) {
+    result = put_npy(stream, &input, &npy);
+  } else if (!cli_input_ok(&input)) {
+    result = CLI_FAILURE;
+  }
+  cli_input_close(&input);
+  return result;
+}
+
+static int put_json(cli_stream *stream, const char *name) {
+  cli_json_reader reader;
+  cli_progress progress;
+  evalue value;
+  int result;
+  if (!cli_json_open(&reader, name)) return CLI_FAILURE;
+  cli_progress_start(&progress, cli_input_name(name), reader.total);
+  while ((result = cli_json_next(&reader, &value)) == CLI_OK) {
+    if (!cli_stream_put(stream, &value)) {
+      result = CLI_FAILURE;
+      break;
+    }
+    cli_progress_at(&progress, reader.done);
+  }
+  cli_progress_end(&progress);
+  cli_json_close(&reader);
+  return result == CLI_JSON_END ? CLI_OK : result;
+}
+
+/* Writes the item that args is at, if it is one; its text has been checked. */
+static int put_item(cli_stream *stream, cli_args *args) {
+  value_parser *parser = find_parser(args);
+  evalue value = evalue_from_none();
+  if (cli_args_is(args, "--none")) return put(stream, &value);
+  const char *text = cli_args_value(args); /* every other argument has one */
+  if (cli_args_is(args, "--tensor")) return put_tensor(stream, text);
+  if (cli_args_is(args, "--json")) return put_json(stream, text);
+  if (cli_args_is(args, "--string")) {
+    value = evalue_from_string(text, strlen(text));
+    return put(stream, &value);
+  }
+  if (parser == NULL) return CLI_OK;
+  return parser(text, &value) ? put(stream, &value) : CLI_FAILURE;
+}
+
+/* ---- the command line ---- */
+
+/* Looks at an argument before anything is written. */
+static bool check_argument(cli_args *args, job *j) {
+  value_parser *parser = find_parser(args);
+  bool is_item =
+      parser != NULL || cli_args_is(args, "--string") || cli_args_is(args, "--tensor") || cli_args_is(args, "--json");
+  bool is_none = cli_args_is(args, "--none");
+  bool is_form = cli_args_is(args, "--form"), is_alignment = cli_args_is(args, "--align"),
+       is_out = cli_args_is(args, "-o");
+  if (is_item || is_none) j->items++;
+  if (is_none) return true;
+  if (!is_item && !is_form && !is_alignment && !is_out) {
+    cli_args_unknown(args);
+    return false;
+  }
+  const char *text = cli_args_value(args);
+  evalue value;
+  if (text == NULL) return false;
+  if (is_out) j->out = text;
+  if (is_form) return cli_parse_form(text, &j->form);
+  if (is_alignment) return cli_parse_alignment(text, &j->alignment);
+  return parser == NULL || parser(text, &value);
+}
+
+static int write_items(const job *j, char **argv, cli_output *output) {
+  cli_args args;
+  cli_stream stream;
+  if (!cli_stream_start(&stream, output, j->form, j->alignment)) return CLI_FAILURE;
+  cli_args_start(&args, argv, help);
+  while (cli_args_next(&args)) {
+    int result = put_item(&stream, &args);
+    if (result != CLI_OK) return result;
+  }
+  return cli_stream_finish(&stream) ? CLI_OK : CLI_FAILURE;
+}
+
+int cli_pack(int argc, char **argv) {
+  cli_args args;
+  job j = {CLI_MESSAGE, 0, "-", 0};
+  (void)argc;
+  cli_args_start(&args, argv, help);
+  while (cli_args_next(&args)) {
+    if (!check_argument(&args, &j)) return CLI_FAILURE;
+  }
+  if (args.stop) return args.exit_code;
+  if (j.items == 0) return cli_usage_error("pack", "no item: nothing to pack");
+  if (j.form == CLI_SEQUENCE && j.alignment > 1) return cli_usage_error("pack", "a sequence has no alignment");
+  cli_output *output = cli_output_open(j.out);
+  int result = output == NULL ? CLI_FAILURE : write_items(&j, argv, output);
+  if (result == CLI_OK) return cli_output_commit(output) ? CLI_OK : CLI_FAILURE;
+  cli_output_discard(output);
+  return result;
+}

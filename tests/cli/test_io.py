@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files, pipes and devices that fail: outputs appear whole or not at all, and nothing ends in a signal or in silence."""
+import fcntl
+import os
+import pty
+import resource
+import select
+import shutil
+import signal
+import stat
+import struct
+import subprocess
+import threading
+import time
+import unittest
+
+from support import EVALUE, IS_SANITIZED, NONE, CliTest, bool_message_head, header, integer, message, sequence, tensor, tensor_head
+
+LINE = b'{"kind":"none"}\n'
+
+
+def npy_head(dtype, shape):
+    text = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    return b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text.encode()
+
+
+class Output(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.write("old", b"old")
+
+    def mode(self, name):
+        return stat.S_IMODE(os.stat(self.dir / name).st_mode)
+
+    def test_permissions(self):
+        self.good("pack", "--none", "-o", "new", preexec_fn=lambda: os.umask(0o027))
+        self.assertEqual(self.mode("new"), 0o640)
+        os.chmod(self.path("old"), 0o604)
+        self.good("pack", "--none", "-o", "old", preexec_fn=lambda: os.umask(0o077))
+        self.assertEqual((self.mode("old"), self.read("old")), (0o604, message(NONE)))
+
+    def test_links_stay(self):
+        os.symlink("old", self.path("link"))
+        self.good("pack", "--none", "-o", "link")
+        self.assertTrue((self.dir / "link").is_symlink())
+        self.assertEqual(self.read("old"), message(NONE))
+
+    def test_the_input_can_be_the_output(self):
+        self.write("x", LINE)
+        self.good("pack", "--json", "x", "-o", "x")
+        self.assertEqual(self.read("x"), message(NONE))
+
+    def test_targets_that_cannot_be_written(self):
+        for name, pattern in [("spool", "Is a directory"), ("no/such", "No such file"), ("", "No such file"), ("old/x", "Not a directory"),
+                              ("new/", "No such file"), ("x" * 256, "File name too long"), ("/proc/nonesuch", "cannot create")]:
+            self.bad(2, f"^evalue: {name}: .*{pattern}", "pack", "--none", "-o", name)
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write everything")
+    def test_read_only_target(self):
+        os.chmod(self.path("old"), 0o444)
+        self.bad(2, "old: cannot write: Permission denied", "pack", "--none", "-o", "old")
+
+    def test_pipes_and_devices(self):
+        null = self.device("null", 3)
+        self.good("pack", "--none", "-o", null)
+        self.assertTrue(stat.S_ISCHR(os.stat(null).st_mode))
+        self.assertEqual(self.good("pack", "--none", "-o", "/dev/stdout"), message(NONE))
+        os.mkfifo(self.path("fifo"))
+        process = self.start("pack", "--none", "-o", "fifo")
+        self.assertEqual(self.read("fifo"), message(NONE))
+        self.assertEqual(process.wait(), 0)
+        process.communicate()
+
+    def test_stdout_to_a_file(self):
+        with open(self.path("new"), "wb") as stream:
+            self.good("pack", "--none", "--int", "1", stdout=stream)
+        self.assertEqual(self.read("new"), message(NONE, integer(1)))
+
+    def test_full_device(self):
+        self.write("x", message(NONE))
+        with open("/dev/full", "wb") as full:
+            for args in [["pack", "--none"], ["convert", "x", "-"], ["show", "x"], ["show", "--json", "x"], ["show", "--layout", "x"], ["--help"],
+                         ["--version"], ["pack", "--help"], ["check", "--help"]]:
+                result = self.run_raw(*args, stdout=full)
+                self.assertEqual(result.returncode, 2, args)
+                self.assertRegex(result.stderr, b"stdout.*No space left on device")
+        full = self.device("full", 7)
+        self.bad(2, "full: cannot write: No space left on device", "pack", "--none", "-o", full)
+        self.bad(2, "full: cannot write: No space left on device", "convert", "x", full)
+        self.assertTrue(stat.S_ISCHR(os.stat(full).st_mode))
+
+    def test_full_file_system(self):
+        """A limit on the size of files stands for it: both are errors of write()."""
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
+        self.write("x.npy", npy_head("|u1", "(200000,)") + bytes(200000))
+        self.bad(2, "old: cannot write: File too large", "pack", "--tensor", "x.npy", "-o", "old", preexec_fn=limit)
+        self.bad(2, "temporary file.*: cannot write: File too large", "pack", "--tensor", "x.npy", preexec_fn=limit)
+        self.bad(2, "old: cannot write", "pack", *["--int", "1"] * 7000, "-o", "old", preexec_fn=limit)
+        self.assertEqual(self.read("old"), b"old")
+
+    def test_no_place_for_the_temporary_file(self):
+        self.bad(2, "nonesuch: cannot create a temporary file", "pack", "--none", env=dict(self.environment, TMPDIR="/nonesuch"))
+
+    def test_closed_stdout(self):
+        self.write("x", message(NONE))
+        for args in ["pack --none", "convert x -", "show x", "show --json x", "--version", "pack --help"]:
+            result = subprocess.run(["sh", "-c", f'"$0" {args} >&-', EVALUE], cwd=self.dir, env=self.environment, capture_output=True, check=False)
+            self.assertEqual(result.returncode, 2, args)
+            self.assertRegex(result.stderr, b"stdout.*Bad file descriptor")
+        result = subprocess.run(["sh", "-c", '"$0" check x >&- && "$0" pack --none -o new >&- <&- 2>&-', EVALUE], cwd=self.dir, check=False)
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(self.read("new"), message(NONE))
+        result = subprocess.run(["sh", "-c", '"$0" check - <&-', EVALUE], capture_output=True, check=False)
+        self.assertEqual(result.returncode, 2)
+        self.assertRegex(result.stderr, b"stdin: cannot (open|read): Bad file descriptor")
+
+    def test_closed_pipe(self):
+        self.write("x", message(*[integer(i) for i in range(5000)]))
+        for args in [["pack", *["--int", "1"] * 20000], ["convert", "x", "-"], ["show", "--json", "x"], ["--help"]]:
+            reading, writing = os.pipe()
+            os.close(reading)
+            result = self.run_raw(*args, stdout=writing)
+            os.close(writing)
+            self.assertEqual(result.returncode, 2, args)
+            self.assertRegex(result.stderr, b"Broken pipe")
+
+    def test_slow_and_non_blocking_pipe(self):
+        reading, writing = os.pipe()
+        fcntl.fcntl(writing, fcntl.F_SETFL, os.O_NONBLOCK)
+        self.write("x.npy", npy_head("|u1", "(1000000,)") + os.urandom(1000000))
+        process = self.start("pack", "--tensor", "x.npy", stdout=writing)
+        os.close(writing)
+        got = b""
+        while part := os.read(reading, 50000):
+            got += part
+            time.sleep(0.002)
+        os.close(reading)
+        self.assertEqual((process.wait(), process.communicate()[1]), (0, b""))
+        self.assertEqual(got, message(tensor("uint8", [1000000], self.read("x.npy")[128:])))
+
+    def interrupt(self, number):
+        os.mkfifo(self.path(f"fifo{number}"))
+        process = self.start("pack", "--none", "--json", f"fifo{number}", "-o", "old")
+        self.wait_for(lambda: list(self.dir.glob(".evalue-*")), "the temporary file")
+        process.send_signal(number)
+        self.assertEqual(process.wait(20), -number)
+        process.communicate()
+
+    def test_signals_remove_the_temporary_file(self):
+        for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]:
+            self.interrupt(number)
+            self.assertEqual(list(self.dir.glob(".evalue-*")), [])
+            self.assertEqual(self.read("old"), b"old")
+
+    def test_an_ignored_signal_stays_ignored(self):
+        os.mkfifo(self.path("fifo"))
+        process = self.start("pack", "--json", "fifo", "-o", "new", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        self.wait_for(lambda: list(self.dir.glob(".evalue-*")), "the temporary file")
+        process.send_signal(signal.SIGHUP)
+        self.write("fifo", LINE)
+        self.assertEqual(process.wait(20), 0)
+        process.communicate()
+        self.assertEqual(self.read("new"), message(NONE))
+
+    def test_signals_remove_the_temporary_directory(self):
+        size = 300 << 20
+        self.write("x", bool_message_head(size))
+        os.truncate(self.path("x"), len(bool_message_head(size)) + size)
+        process = self.start("unpack", "-d", "new", "x")
+        self.wait_for(lambda: list(self.dir.glob(".evalue-*/*.npy")), "the temporary directory")
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(20), -signal.SIGTERM)
+        process.communicate()
+        self.assertEqual(list(self.dir.glob(".evalue-*")), [])
+        self.assertFalse((self.dir / "new").exists())
+
+
+class Input(CliTest):
+    def test_files_that_cannot_be_read(self):
+        for command in [["check"], ["show"], ["unpack", "-d", "d"], ["convert", "--to=sequence"], ["pack", "--tensor"], ["pack", "--json"]]:
+            for name, pattern in [("nonesuch", "cannot open: No such file"), (".", "cannot read: Is a directory"), ("", "No such file"),
+                                  ("x/y", "cannot open: Not a directory")]:
+                self.write("x", b"")
+                more = ["out"] if command[0] == "convert" else []
+                self.bad(2, pattern, *command, name, *more)
+        self.assertFalse((self.dir / "out").exists() or (self.dir / "d").exists())
+
+    def test_empty_inputs(self):
+        self.write("empty", b"")
+        self.good("check", "--form=sequence", "empty")
+        self.bad(1, "^empty: offset 0: truncated", "check", "empty")
+        self.bad(1, "^stdin: offset 0: truncated", "check", "-")
+        self.assertEqual(self.good("convert", "--from=sequence", "empty", "-"), message())
+        self.assertEqual(self.good("pack", "--json", "empty"), message())
+
+    def test_files_that_do_not_know_their_size(self):
+        self.bad(1, "^/proc/self/status: offset 0: malformed", "check", "/proc/self/status")
+
+    def test_stdin_that_a_shell_has_read_from(self):
+        self.write("x", b"line\n" + message(NONE))
+        script = 'read -r line && "$0" check -'
+        with open(self.path("x"), "rb") as stream:
+            result = subprocess.run(["sh", "-c", script, EVALUE], stdin=stream, capture_output=True, check=False)
+        self.assertEqual((result.returncode, result.stderr), (0, b""))
+
+    def test_large_pipe(self):
+        value = tensor("uint8", [3000000], os.urandom(3000000))
+        self.assertEqual(self.good("convert", "--to=sequence", "-", "-", input=message(value)), sequence(value))
+
+
+class Shrinking(CliTest):
+    """Files that are cut while they are mapped. The process is stopped as soon as its map of the file is there."""
+
+    def sparse(self, name, head, size):
+        self.write(name, head)
+        os.truncate(self.path(name), len(head) + size)
+
+    def shrink(self, name, *args, to=0):
+        path = os.path.realpath(self.path(name))
+        size = os.path.getsize(path)
+        for _ in range(5):
+            process = self.start(*args)
+            with open(f"/proc/{process.pid}/maps", encoding="utf-8") as maps:
+                while process.poll() is None and path not in maps.read():
+                    maps.seek(0)
+            process.send_signal(signal.SIGSTOP)
+            os.truncate(path, to)
+            process.send_signal(signal.SIGCONT)
+            out, err = process.communicate(timeout=60)
+            if process.returncode != 0:
+                break
+            os.truncate(path, size)  # it was faster than we were
+        self.assertEqual((process.returncode, out), (2, b""), err)
+        self.assertRegex(err, rb"^evalue: %s: the file shrank while it was read\n$" % name.encode())
+
+    def test_check(self):
+        size = 600 << 20
+        for to in [0, 5000, 100 << 20]:
+            self.sparse("x", bool_message_head(size), size)
+            self.shrink("x", "check", "--deep", "x", to=to)
+
+    def test_check_of_many_values(self):
+        body = NONE * 4000000
+        self.write("x", header(1, len(body), 4000000) + body)
+        self.shrink("x", "check", "x", to=4096)
+
+    def test_convert(self):
+        size = 400 << 20
+        self.write("old", b"old")
+        self.sparse("x", bool_message_head(size), size)
+        self.shrink("x", "convert", "x", "old", to=1 << 20)
+        self.assertEqual(self.read("old"), b"old")
+        self.sparse("x", bool_message_head(size), size)
+        self.shrink("x", "convert", "x", "-")
+
+    def test_pack(self):
+        size = 400 << 20
+        for dtype, width in [("<f4", 4), (">f4", 4)]:
+            self.sparse("x.npy", npy_head(dtype, f"({size // width},)"), size)
+            self.shrink("x.npy", "pack", "--tensor", "x.npy", "-o", "out", to=1 << 20)
+            self.assertFalse((self.dir / "out").exists())
+
+    def test_unpack(self):
+        size = 100 << 20
+        self.sparse("x", bool_message_head(size), size)
+        self.shrink("x", "unpack", "-d", "out", "x", to=1 << 20)
+        self.assertFalse((self.dir / "out").exists())
+        head = tensor_head("bool", [10, 10, size // 100], [1, 0, 2], size // 100 * 100)
+        self.sparse("x", head, size // 100 * 100)
+        self.shrink("x", "unpack", "--form=sequence", "-d", "out", "x", to=1 << 20)
+        self.assertFalse((self.dir / "out").exists())
+
+    def test_json(self):
+        """JSON Lines are read, not mapped: what is missing at the end has to be noticed, too."""
+        self.write("x.jsonl", LINE * 2000000)
+        process = self.start("pack", "--json", "x.jsonl", "-o", "out")
+        self.wait_for(lambda: list(self.dir.glob(".evalue-*")), "the temporary file")
+        process.send_signal(signal.SIGSTOP)
+        os.truncate(self.path("x.jsonl"), len(LINE) * 1000)
+        process.send_signal(signal.SIGCONT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, out), (2, b""))
+        self.assertRegex(err, b"x.jsonl: the file shrank while it was read")
+        self.assertFalse((self.dir / "out").exists())
+
+
+class Large(CliTest):
+    def test_more_than_4_gib(self):
+        if shutil.disk_usage(self.dir).free < 10 << 30:
+            self.skipTest("needs 10 GiB of free disk space")
+        size = 3 * 1431660000
+        self.write("x.npy", npy_head("|u1", f"(3, {size // 3})"))
+        with open(self.path("x.npy"), "r+b") as stream:
+            stream.seek(128 + size - 3)
+            stream.write(b"end")
+        master, slave = pty.openpty()
+        drawn = []
+        reader = threading.Thread(target=lambda: self.collect(master, drawn))
+        reader.start()
+        process = self.start("pack", "--tensor", "x.npy", "--int", "7", "-o", "x", stderr=slave, env=dict(self.environment, TERM="xterm"))
+        code = process.wait(120)
+        process.communicate()
+        os.close(slave)
+        reader.join()
+        os.close(master)
+        self.assertEqual(code, 0, drawn)
+        text = b"".join(drawn)
+        if text:  # it took longer than a moment
+            self.assertRegex(text, rb"x.npy \[#*\.*\] +\d+% \d+ MB/s")
+            self.assertTrue(text.endswith(b"\r\x1b[K"), text[-50:])
+        self.good("check", "x")
+        with open(self.path("x"), "rb") as stream:
+            self.assertEqual(stream.read(24)[16:], struct.pack("<Q", 2))
+            stream.seek(-17 - 4, os.SEEK_END)
+            self.assertEqual(stream.read(), b"\0end" + integer(7))
+
+    @staticmethod
+    def collect(master, drawn):
+        try:
+            while part := os.read(master, 4096):
+                drawn.append(part)
+        except OSError:
+            pass  # the last writer has closed the terminal
+
+
+class Memory(CliTest):
+    @unittest.skipIf(IS_SANITIZED, "a sanitizer needs more memory")
+    def test_pack_and_convert_need_constant_memory(self):
+        """400 MB of data with 100 MB of memory of the process's own."""
+        size = 400 << 20
+        limit = lambda: resource.setrlimit(resource.RLIMIT_DATA, (100 << 20, 100 << 20))
+        for dtype in ["<f4", ">f4"]:
+            self.write("x.npy", npy_head(dtype, f"({size // 4},)"))
+            os.truncate(self.path("x.npy"), 128 + size)
+            self.good("pack", "--tensor", "x.npy", "-o", "x", preexec_fn=limit)
+        self.good("convert", "--to=sequence", "x", "y", preexec_fn=limit)
+        self.good("check", "--form=sequence", "--deep", "y", preexec_fn=limit)
+
+
+class Progress(CliTest):
+    def drawn_while(self, environment):
+        """What appears on a terminal while JSON Lines arrive slowly."""
+        os.mkfifo(self.path("fifo"))
+        master, slave = pty.openpty()
+        process = self.start("pack", "--json", "fifo", "-o", "out", stderr=slave, env=environment)
+        with open(self.path("fifo"), "wb", buffering=0) as fifo:
+            fifo.write(LINE)
+            time.sleep(0.7)
+            fifo.write(LINE * 1000)
+            time.sleep(0.1)
+        self.assertEqual(process.wait(20), 0)
+        process.communicate()
+        text = os.read(master, 65536) if select.select([master], [], [], 0)[0] else b""
+        os.close(slave)
+        os.close(master)
+        return text
+
+    def test_bar_is_drawn_and_removed(self):
+        text = self.drawn_while(dict(self.environment, TERM="xterm"))
+        self.assertRegex(text, rb"^\r\x1b\[Kfifo \d+ MB \d+ MB/s.*\r\x1b\[K$")
+
+    def test_no_bar_on_a_dumb_terminal(self):
+        self.assertEqual(self.drawn_while(dict(self.environment, TERM="dumb")), b"")
+
+
+if __name__ == "__main__":
+    unittest.main()
