@@ -5,10 +5,11 @@
 #   make test-all       that again with gcc, clang and the sanitizers, on other architectures, with lint and size: what .ci/run does
 #   make fuzz           libFuzzer on each target for FUZZ_RUNS executions
 #   make install        into PREFIX (/usr/local), LIBDIR (PREFIX/lib), below DESTDIR; make uninstall takes it away again
+#   make bench          what encoding costs beside memcpy
 #   make size           code size and stack of the core on a Cortex-M4, and the limits that they must keep
 #   make format lint    clang-format, clang-tidy
 #
-# CC, CFLAGS, LDFLAGS, BUILD and SANITIZE may be set: make test CC=clang-14 BUILD=build/asan SANITIZE=address,undefined
+# CC, CFLAGS, LDFLAGS, WERROR, BUILD and SANITIZE may be set: make test CC=clang-14 BUILD=build/asan SANITIZE=address,undefined
 
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
@@ -20,13 +21,14 @@ CLANG ?= $(firstword $(shell command -v clang-14 clang 2>/dev/null))
 CLANG_FORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format 2>/dev/null))
 CLANG_TIDY ?= $(firstword $(shell command -v clang-tidy-14 clang-tidy 2>/dev/null))
 PYTHON ?= /usr/bin/python3
+WERROR ?= -Werror
 FUZZ_RUNS ?= 200000
 
 VERSION := $(shell sed -n 's/^\#define EVALUE_VERSION  *"\(.*\)"/\1/p' include/evalue/version.h)
 SOVERSION := $(firstword $(subst ., ,$(VERSION)))
 
 is_clang := $(shell $(CC) --version 2>/dev/null | grep -c clang)
-WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-qual -Werror \
+WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-qual $(WERROR) \
             $(if $(filter 0,$(is_clang)),-Wcast-align=strict,-Wcast-align)
 sanitizers := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 BASE := -std=c11 $(WARNINGS) -Iinclude -MMD -MP $(sanitizers)
@@ -46,7 +48,7 @@ static_lib := $(BUILD)/libevalue.a
 shared_lib := $(BUILD)/libevalue.so.$(VERSION)
 
 .PHONY: all lib test test-core test-cli test-fuzz test-snippets test-exports test-install test-reference test-cost test-cross \
-        test-all fuzz install uninstall size format format-check lint clean
+        test-all bench fuzz install uninstall size format format-check lint clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -168,6 +170,12 @@ test-all:
 
 test-cross:
 	sh tests/cross.sh
+
+# Times for people to look at; nothing asserts them.
+bench: lib
+	@mkdir -p $(BUILD)/tests/bench
+	$(CC) $(TEST_FLAGS) tests/bench/encode.c $(static_lib) $(LDFLAGS) -o $(BUILD)/tests/bench/encode
+	$(BUILD)/tests/bench/encode
 
 test-cost: all
 	CC="$(CC)" BUILD="$(BUILD)" $(PYTHON) tests/cost.py

@@ -39,9 +39,11 @@ for target in $targets; do
   for source in src/core/*.c src/text/*.c; do
     $cc $flags -Iinclude -c "$source" -o "$out/$(echo "$source" | tr / _ | sed 's/c$/o/')"
   done
+  rm -f "$out/libevalue.a"
+  ar rcs "$out/libevalue.a" "$out"/src_*.o
   for test in tests/unit/*/test_*.c tests/conformance/test_conformance.c; do
     program=$out/$(basename "$test" .c)
-    $cc $flags -Iinclude -Itests/support -I$build -I$build/cmocka/include "$test" "$out"/src_*.o "$out/cmocka.o" -lm -o "$program"
+    $cc $flags -Iinclude -Itests/support -I$build -I$build/cmocka/include "$test" "$out/libevalue.a" "$out/cmocka.o" -lm -o "$program"
     echo "== $name $(basename "$test" .c)"
     $qemu "$program"
   done

@@ -54,6 +54,6 @@ bool evalue_equal(const evalue *a, const evalue *b) {
   if (evalue_check(a) != EVALUE_OK || evalue_check(b) != EVALUE_OK) return false;
   evalue_frame_value(&f, a, 0, 1);
   evalue_frame_value(&g, b, 0, 1);
-  return f.head_size == g.head_size && memcmp(f.head, g.head, f.head_size) == 0 &&
-         (f.nbytes == 0 || memcmp(f.data, g.data, f.nbytes) == 0);
+  if (f.head_size != g.head_size || memcmp(f.head, g.head, f.head_size) != 0 || f.nbytes != g.nbytes) return false;
+  return f.nbytes == 0 || memcmp(f.data, g.data, f.nbytes) == 0;
 }

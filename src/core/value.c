@@ -7,8 +7,9 @@ evalue_status evalue_check(const evalue *value) {
   if (value->tag == EVALUE_TAG_TENSOR) return evalue_tensor_check(&value->tensor);
   if (value->tag == EVALUE_TAG_BOOL) return value->bool_value <= 1 ? EVALUE_OK : EVALUE_MISUSE;
   if (value->tag == EVALUE_TAG_STRING) {
-    if (value->string.data == NULL && value->string.nbytes != 0) return EVALUE_MISUSE;
-    if ((uint64_t)value->string.nbytes >= EVALUE_SIZE_LIMIT) return EVALUE_LIMIT;
+    uint64_t nbytes = value->string.nbytes;
+    if (value->string.data == NULL && nbytes != 0) return EVALUE_MISUSE;
+    if (nbytes >= EVALUE_SIZE_LIMIT) return EVALUE_LIMIT;
   }
   return EVALUE_OK;
 }

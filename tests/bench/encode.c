@@ -2,7 +2,6 @@
 /*
  * What encoding a large tensor costs beside memcpy of the same bytes, and what gathering it costs: interleaved rounds, medians of 9. Prints; asserts no time.
  */
-#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
