@@ -614,7 +614,7 @@ def read_length(reader, tag):
     if tag in FIXED_LENGTH and length != FIXED_LENGTH[tag]:
         reader.stop("length_wrong", where)
     if tag == TENSOR and length < 2:
-        reader.stop("length_wrong", where)
+        reader.stop("tensor_short", where)
     if tag == PAD and length >= reader.alignment:
         reader.stop("pad_too_large", where)
     if length >= TOO_LARGE:
@@ -1215,7 +1215,7 @@ def rejected_tags_and_lengths(v):
     v.reject_element("length_of_double_is_4", element(DOUBLE, bytes(4)), "length_wrong", 1)
     v.reject_element("length_of_bool_is_4", element(BOOL, b"\x01\x00\x00\x00"), "length_wrong", 1)
     for length in (0, 1):
-        v.reject_element("length_of_tensor_is_%d" % length, element(TENSOR, bytes(length)), "length_wrong", 1)
+        v.reject_element("length_of_tensor_is_%d" % length, element(TENSOR, bytes(length)), "tensor_short", 1)
     for byte in (2, 3, 4, 127, 128, 254, 255):
         v.reject_element("d5_bool_%d" % byte, element(BOOL, bytes([byte])), "bad_bool", 9)
 
@@ -1482,13 +1482,13 @@ def rejected_order(v):
     elements("pad_misplaced_before_length_wrong", element(PAD) + element(INT, b"", 9), "pad_misplaced", 0)
     elements("pad_misplaced_before_second_pad_too_large", element(PAD) + element(PAD, b"", 99), "pad_misplaced", 0)
     elements("element_short_of_tensor_before_pad", element(PAD) + b"\x01\x03", "element_short", 10, needed=18)
-    elements("length_wrong_of_tensor_before_pad", element(PAD) + element(TENSOR, b"\x00"), "length_wrong", 10)
+    elements("tensor_minimum_before_pad", element(PAD) + element(TENSOR, b"\x00"), "tensor_short", 10)
     elements("past_end_of_tensor_before_pad", element(PAD) + element(TENSOR, b"\x00\x00", 3), "length_past_end", 10, needed=21)
     elements("length_wrong_before_past_end", element(INT, b"\x01\x02", 9), "length_wrong", 1, later=True)
     elements("length_wrong_of_none_before_past_end", element(NONE, b"", 1), "length_wrong", 1)
     elements("length_wrong_of_bool_before_bool", element(BOOL, b"\x02\x02"), "length_wrong", 1)
     elements("length_wrong_before_too_large", element(DOUBLE, b"", 2**63), "length_wrong", 1)
-    elements("tensor_minimum_before_past_end", element(TENSOR, b"", 1), "length_wrong", 1)
+    elements("tensor_minimum_before_past_end", element(TENSOR, b"", 1), "tensor_short", 1)
     elements("pad_too_large_before_past_end", element(PAD, b"", 17), "pad_too_large", 1)
     elements("pad_too_large_before_too_large", element(PAD, b"", 2**62), "pad_too_large", 1)
     elements("pad_too_large_before_not_zero", element(PAD, b"\x01" * 16) + SCALAR, "pad_too_large", 1)

@@ -21,17 +21,21 @@
 extern "C" {
 #endif
 
+/* clang-format off */
+
 /** Statuses: X(NAME, "name", "what it means"). */
-#define EVALUE_STATUS_TABLE(X)                                                                                         \
-  X(OK, "ok", "success")                                                                                               \
-  X(END, "end", "there are no more values")                                                                            \
-  X(TRUNCATED, "truncated", "more bytes of input are needed")                                                          \
-  X(MALFORMED, "malformed", "the input breaks a rule of the format")                                                   \
-  X(UNSUPPORTED, "unsupported", "it is well-formed, but not known or not possible here")                               \
-  X(LIMIT, "limit", "a limit of the caller or of the format is exceeded")                                              \
-  X(NO_SPACE, "no_space", "the caller's memory is too small")                                                          \
-  X(IO, "io", "reading or writing failed")                                                                             \
-  X(MISUSE, "misuse", "an argument is not what the function asks for")
+#define EVALUE_STATUS_TABLE(X)                                                              \
+  X(OK,          "ok",          "success")                                                  \
+  X(END,         "end",         "there are no more values")                                 \
+  X(TRUNCATED,   "truncated",   "more bytes of input are needed")                           \
+  X(MALFORMED,   "malformed",   "the input breaks a rule of the format")                    \
+  X(UNSUPPORTED, "unsupported", "it is well-formed, but not known or not possible here")    \
+  X(LIMIT,       "limit",       "a limit of the caller or of the format is exceeded")       \
+  X(NO_SPACE,    "no_space",    "the caller's memory is too small")                         \
+  X(IO,          "io",          "reading or writing failed")                                \
+  X(MISUSE,      "misuse",      "an argument is not what the function asks for")
+
+/* clang-format on */
 
 /** What a function returns; EVALUE_OK is 0. Stored in structs as int32_t. */
 typedef enum evalue_status {
@@ -40,13 +44,29 @@ typedef enum evalue_status {
 #undef EVALUE_X
 } evalue_status;
 
-/** The fields of the format that a fault can be in: X(NAME, "name"). */
-#define EVALUE_FIELD_TABLE(X)                                                                                          \
-  X(NONE, "none") /* up to COUNT: of the header, of no value */                                                        \
-  X(MAGIC, "magic")                                                                                                    \
-  X(MAJOR, "major") X(MINOR, "minor") X(ALIGNMENT, "alignment") X(FLAGS, "flags") X(BODY_LENGTH, "body_length")        \
-      X(COUNT, "count") X(TRAILING, "trailing") X(TAG, "tag") X(LENGTH, "length") X(BOOL, "bool")                      \
-          X(SCALAR_TYPE, "scalar_type") X(NDIM, "ndim") X(SIZE, "size") X(DIM_ORDER, "dim_order") X(PAD, "pad")
+/* clang-format off */
+
+/** The fields of the format that a fault can be in: X(NAME, "name"). Those up to COUNT are of a message's header. */
+#define EVALUE_FIELD_TABLE(X)       \
+  X(NONE,        "none")            \
+  X(MAGIC,       "magic")           \
+  X(MAJOR,       "major")           \
+  X(MINOR,       "minor")           \
+  X(ALIGNMENT,   "alignment")       \
+  X(FLAGS,       "flags")           \
+  X(BODY_LENGTH, "body_length")     \
+  X(COUNT,       "count")           \
+  X(TRAILING,    "trailing")        \
+  X(TAG,         "tag")             \
+  X(LENGTH,      "length")          \
+  X(BOOL,        "bool")            \
+  X(SCALAR_TYPE, "scalar_type")     \
+  X(NDIM,        "ndim")            \
+  X(SIZE,        "size")            \
+  X(DIM_ORDER,   "dim_order")       \
+  X(PAD,         "pad")
+
+/* clang-format on */
 
 /** A field of the format. */
 typedef enum evalue_field {
@@ -54,6 +74,8 @@ typedef enum evalue_field {
   EVALUE_FIELD_TABLE(EVALUE_X)
 #undef EVALUE_X
 } evalue_field;
+
+/* clang-format off */
 
 /**
  * Faults: X(NAME, STATUS, FIELD, "name", RELATION, EXPECTED, "explanation"), as in the table of spec, section 12.3.
@@ -63,47 +85,45 @@ typedef enum evalue_field {
  * together: EXACTLY (found should be expected), AT_MOST, AT_LEAST, or NOTHING (expected has no meaning). EXPECTED is
  * what `expected` is when it is always the same.
  */
-#define EVALUE_FAULT_TABLE(X)                                                                                          \
-  X(NONE, OK, NONE, "none", NOTHING, 0, "no fault")                                                                    \
-  X(HEADER_SHORT, TRUNCATED, MAGIC, "header_short", AT_LEAST, 24, "the input ends inside the message's header")        \
-  X(BAD_MAGIC, MALFORMED, MAGIC, "bad_magic", EXACTLY, 0, "this is no EValue message")                                 \
-  X(BAD_MAJOR, UNSUPPORTED, MAJOR, "bad_major", EXACTLY, 1, "the major version is not known")                          \
-  X(BAD_ALIGNMENT, MALFORMED, ALIGNMENT, "bad_alignment", AT_MOST, 12, "the alignment's logarithm is too large")       \
-  X(BAD_FLAGS, UNSUPPORTED, FLAGS, "bad_flags", EXACTLY, 0, "a flag is not known")                                     \
-  X(BODY_TOO_LARGE, MALFORMED, BODY_LENGTH, "body_too_large", AT_MOST, 0, "the body length is 2^62 or more")           \
-  X(BODY_SHORT, TRUNCATED, BODY_LENGTH, "body_short", AT_LEAST, 0, "the input ends before the body does")              \
-  X(COUNT_TOO_LARGE, MALFORMED, COUNT, "count_too_large", AT_MOST, 0, "the body cannot hold so many values")           \
-  X(COUNT_WRONG, MALFORMED, COUNT, "count_wrong", EXACTLY, 0, "the count is not the number of values in the body")     \
-  X(TRAILING_BYTES, MALFORMED, TRAILING, "trailing_bytes", EXACTLY, 0, "the input goes on after its end")              \
-  X(UNKNOWN_TAG, UNSUPPORTED, TAG, "unknown_tag", AT_MOST, 5, "the tag is not known")                                  \
-  X(ELEMENT_SHORT, MALFORMED, LENGTH, "element_short", AT_LEAST, 8, "too few bytes are left for the length")           \
-  X(LENGTH_WRONG, MALFORMED, LENGTH, "length_wrong", EXACTLY, 0, "the length is not one that the tag can have")        \
-  X(LENGTH_TOO_LARGE, MALFORMED, LENGTH, "length_too_large", AT_MOST, 0, "the length is 2^62 or more")                 \
-  X(LENGTH_PAST_END, MALFORMED, LENGTH, "length_past_end", AT_MOST, 0, "the element goes past the end")                \
-  X(BAD_BOOL, MALFORMED, BOOL, "bad_bool", AT_MOST, 1, "the Bool is neither 0 nor 1")                                  \
-  X(UNKNOWN_SCALAR_TYPE, UNSUPPORTED, SCALAR_TYPE, "unknown_scalar_type", AT_MOST, 29, "the scalar type is not known") \
-  X(NDIM_TOO_LARGE, MALFORMED, NDIM, "ndim_too_large", AT_MOST, 16, "the tensor has too many dimensions")              \
-  X(TENSOR_SHORT, MALFORMED, LENGTH, "tensor_short", AT_LEAST, 0, "the length has no room for sizes and dim_order")    \
-  X(NEGATIVE_SIZE, MALFORMED, SIZE, "negative_size", AT_LEAST, 0, "the size is negative")                              \
-  X(EXTENT_TOO_LARGE, MALFORMED, SIZE, "extent_too_large", NOTHING, 0,                                                 \
-    "up to this size the tensor's extent is 2^62 bytes or more")                                                       \
-  X(DIM_ORDER_RANGE, MALFORMED, DIM_ORDER, "dim_order_range", AT_MOST, 0,                                              \
-    "the dim_order names a dimension that the tensor lacks")                                                           \
-  X(DIM_ORDER_REPEATED, MALFORMED, DIM_ORDER, "dim_order_repeated", NOTHING, 0,                                        \
-    "the dim_order names a dimension twice")                                                                           \
-  X(DATA_LENGTH, MALFORMED, LENGTH, "data_length", EXACTLY, 0, "the length does not fit the tensor's sizes")           \
-  X(PAD_MISSING, MALFORMED, TAG, "pad_missing", NOTHING, 0,                                                            \
-    "the tensor's data is misaligned, and there is no Pad before it")                                                  \
-  X(PAD_TOO_LARGE, MALFORMED, LENGTH, "pad_too_large", AT_MOST, 0, "the Pad is as long as the alignment or longer")    \
-  X(PAD_NOT_ZERO, MALFORMED, PAD, "pad_not_zero", EXACTLY, 0, "the Pad has a byte that is not zero")                   \
-  X(PAD_MISPLACED, MALFORMED, TAG, "pad_misplaced", NOTHING, 1, "the Pad does not stand directly before a Tensor")     \
-  X(PAD_NOT_NEEDED, MALFORMED, TAG, "pad_not_needed", NOTHING, 0, "the tensor needs no Pad")                           \
-  X(PAD_LENGTH_WRONG, MALFORMED, LENGTH, "pad_length_wrong", EXACTLY, 0,                                               \
-    "the Pad is not the smallest that aligns the tensor")                                                              \
-  X(LIMIT_BYTES, LIMIT, BODY_LENGTH, "limit_bytes", AT_MOST, 0, "the input is larger than the caller allows")          \
-  X(LIMIT_VALUES, LIMIT, COUNT, "limit_values", AT_MOST, 0, "there are more values than the caller allows")            \
-  X(CAPACITY, NO_SPACE, NONE, "capacity", AT_MOST, 0, "the caller's array has no room for so many values")             \
-  X(ARGUMENT, MISUSE, NONE, "argument", NOTHING, 0, "an argument of the call is wrong")
+#define EVALUE_FAULT_TABLE(X)                                                                                                                                \
+  X(NONE,                OK,          NONE,        "none",                NOTHING,  0,  "no fault")                                                          \
+  X(HEADER_SHORT,        TRUNCATED,   MAGIC,       "header_short",        AT_LEAST, 24, "the input ends inside the message's header")                        \
+  X(BAD_MAGIC,           MALFORMED,   MAGIC,       "bad_magic",           EXACTLY,  0,  "this is no EValue message")                                         \
+  X(BAD_MAJOR,           UNSUPPORTED, MAJOR,       "bad_major",           EXACTLY,  1,  "the major version is not known")                                    \
+  X(BAD_ALIGNMENT,       MALFORMED,   ALIGNMENT,   "bad_alignment",       AT_MOST,  12, "the alignment's logarithm is too large")                            \
+  X(BAD_FLAGS,           UNSUPPORTED, FLAGS,       "bad_flags",           EXACTLY,  0,  "a flag is not known")                                               \
+  X(BODY_TOO_LARGE,      MALFORMED,   BODY_LENGTH, "body_too_large",      AT_MOST,  0,  "the body length is 2^62 or more")                                   \
+  X(BODY_SHORT,          TRUNCATED,   BODY_LENGTH, "body_short",          AT_LEAST, 0,  "the input ends before the body does")                               \
+  X(COUNT_TOO_LARGE,     MALFORMED,   COUNT,       "count_too_large",     AT_MOST,  0,  "the body cannot hold so many values")                               \
+  X(COUNT_WRONG,         MALFORMED,   COUNT,       "count_wrong",         EXACTLY,  0,  "the count is not the number of values in the body")                 \
+  X(TRAILING_BYTES,      MALFORMED,   TRAILING,    "trailing_bytes",      EXACTLY,  0,  "the input goes on after its end")                                   \
+  X(UNKNOWN_TAG,         UNSUPPORTED, TAG,         "unknown_tag",         NOTHING,  0,  "the tag is not known")                                              \
+  X(ELEMENT_SHORT,       MALFORMED,   LENGTH,      "element_short",       AT_LEAST, 8,  "too few bytes are left for the length")                             \
+  X(LENGTH_WRONG,        MALFORMED,   LENGTH,      "length_wrong",        EXACTLY,  0,  "the length is not the one that the tag has")                        \
+  X(LENGTH_TOO_LARGE,    MALFORMED,   LENGTH,      "length_too_large",    AT_MOST,  0,  "the length is 2^62 or more")                                        \
+  X(LENGTH_PAST_END,     MALFORMED,   LENGTH,      "length_past_end",     AT_MOST,  0,  "the element goes past the end")                                     \
+  X(BAD_BOOL,            MALFORMED,   BOOL,        "bad_bool",            AT_MOST,  1,  "the Bool is neither 0 nor 1")                                       \
+  X(UNKNOWN_SCALAR_TYPE, UNSUPPORTED, SCALAR_TYPE, "unknown_scalar_type", AT_MOST,  29, "the scalar type is not known")                                      \
+  X(NDIM_TOO_LARGE,      MALFORMED,   NDIM,        "ndim_too_large",      AT_MOST,  16, "the tensor has too many dimensions")                                \
+  X(TENSOR_SHORT,        MALFORMED,   LENGTH,      "tensor_short",        AT_LEAST, 0,  "the length is too short for a tensor's type, sizes and dim_order")  \
+  X(NEGATIVE_SIZE,       MALFORMED,   SIZE,        "negative_size",       AT_LEAST, 0,  "the size is negative")                                              \
+  X(EXTENT_TOO_LARGE,    MALFORMED,   SIZE,        "extent_too_large",    NOTHING,  0,  "up to this size the tensor's extent is 2^62 bytes or more")         \
+  X(DIM_ORDER_RANGE,     MALFORMED,   DIM_ORDER,   "dim_order_range",     AT_MOST,  0,  "the dim_order names a dimension that the tensor lacks")             \
+  X(DIM_ORDER_REPEATED,  MALFORMED,   DIM_ORDER,   "dim_order_repeated",  NOTHING,  0,  "the dim_order names a dimension twice")                             \
+  X(DATA_LENGTH,         MALFORMED,   LENGTH,      "data_length",         EXACTLY,  0,  "the length does not fit the tensor's sizes")                        \
+  X(PAD_MISSING,         MALFORMED,   TAG,         "pad_missing",         NOTHING,  0,  "the tensor's data is misaligned, and there is no Pad before it")    \
+  X(PAD_TOO_LARGE,       MALFORMED,   LENGTH,      "pad_too_large",       AT_MOST,  0,  "the Pad is as long as the alignment or longer")                     \
+  X(PAD_NOT_ZERO,        MALFORMED,   PAD,         "pad_not_zero",        EXACTLY,  0,  "the Pad has a byte that is not zero")                               \
+  X(PAD_MISPLACED,       MALFORMED,   TAG,         "pad_misplaced",       NOTHING,  1,  "the Pad does not stand directly before a Tensor")                   \
+  X(PAD_NOT_NEEDED,      MALFORMED,   TAG,         "pad_not_needed",      NOTHING,  0,  "the tensor needs no Pad")                                           \
+  X(PAD_LENGTH_WRONG,    MALFORMED,   LENGTH,      "pad_length_wrong",    EXACTLY,  0,  "the Pad is not the smallest that aligns the tensor")                \
+  X(LIMIT_BYTES,         LIMIT,       BODY_LENGTH, "limit_bytes",         AT_MOST,  0,  "the input is larger than the caller allows")                        \
+  X(LIMIT_VALUES,        LIMIT,       COUNT,       "limit_values",        AT_MOST,  0,  "there are more values than the caller allows")                      \
+  X(NO_VALUE,            TRUNCATED,   TAG,         "no_value",            NOTHING,  0,  "one value was asked for, and the input has none")                   \
+  X(CAPACITY,            NO_SPACE,    NONE,        "capacity",            AT_MOST,  0,  "the caller's array has no room for so many values")                 \
+  X(ARGUMENT,            MISUSE,      NONE,        "argument",            NOTHING,  0,  "an argument of the call is wrong")
+
+/* clang-format on */
 
 /** A rule that an input broke. */
 typedef enum evalue_fault {

@@ -3,11 +3,11 @@
  * Tensor arithmetic: sizes, strides, dim order, typed access, and copies into another layout.
  *
  *     const float *f = evalue_tensor_typed_data(&v.tensor, EVALUE_FLOAT32);
- *     if (f == NULL)                                 // another type, misaligned, or a big-endian host
+ *     if (f == NULL)                                 // another type, misaligned, empty, or a big-endian host
  *       evalue_tensor_copy(&v.tensor, NULL, EVALUE_HOST_ENDIAN, buffer, sizeof buffer);
  *
- * Every function that takes a tensor checks it first: a tensor that evalue_tensor_check refuses is EVALUE_MISUSE,
- * never undefined behaviour. None of them writes outside what its comment says.
+ * Every function that takes a tensor checks it first and returns what evalue_tensor_check says of a bad one, never
+ * undefined behaviour. None of them writes outside what its comment says.
  */
 #ifndef EVALUE_TENSOR_H
 #define EVALUE_TENSOR_H

@@ -29,11 +29,19 @@ extern "C" {
 /** Every length, count and extent is below this (spec, section 1). */
 #define EVALUE_SIZE_LIMIT (UINT64_C(1) << 62)
 
+/* clang-format off */
+
 /** Tags of elements (spec, section 2): X(NAME, code, "name"). Values, then Pad. */
-#define EVALUE_TAG_TABLE(X)                                                                                            \
-  X(NONE, 0, "None")                                                                                                   \
-  X(TENSOR, 1, "Tensor") X(STRING, 2, "String") X(DOUBLE, 3, "Double") X(INT, 4, "Int") X(BOOL, 5, "Bool")             \
-      X(PAD, 128, "Pad")
+#define EVALUE_TAG_TABLE(X)   \
+  X(NONE,     0, "None")      \
+  X(TENSOR,   1, "Tensor")    \
+  X(STRING,   2, "String")    \
+  X(DOUBLE,   3, "Double")    \
+  X(INT,      4, "Int")       \
+  X(BOOL,     5, "Bool")      \
+  X(PAD,    128, "Pad")
+
+/* clang-format on */
 
 enum {
 #define EVALUE_X(name, code, text) EVALUE_TAG_##name = code,
@@ -44,22 +52,42 @@ enum {
   EVALUE_TAG_PRIVATE = 192           /* from here on: the application's own */
 };
 
+/* clang-format off */
+
 /** Scalar types (spec, section 4.3): X(NAME, code, "name", element size, component size). The codes are frozen. */
-#define EVALUE_SCALAR_TYPE_TABLE(X)                                                                                    \
-  X(UINT8, 0, "uint8", 1, 1)                                                                                           \
-  X(INT8, 1, "int8", 1, 1) X(INT16, 2, "int16", 2, 2) X(INT32, 3, "int32", 4, 4) X(INT64, 4, "int64", 8, 8)            \
-      X(FLOAT16, 5, "float16", 2, 2) X(FLOAT32, 6, "float32", 4, 4) X(FLOAT64, 7, "float64", 8, 8)                     \
-          X(COMPLEX32, 8, "complex32", 4, 2) X(COMPLEX64, 9, "complex64", 8, 4) X(COMPLEX128, 10, "complex128", 16, 8) \
-              X(BOOL, 11, "bool", 1, 1) X(QINT8, 12, "qint8", 1, 1) X(QUINT8, 13, "quint8", 1, 1)                      \
-                  X(QINT32, 14, "qint32", 4, 4) X(BFLOAT16, 15, "bfloat16", 2, 2) X(QUINT4X2, 16, "quint4x2", 1, 1)    \
-                      X(QUINT2X4, 17, "quint2x4", 1, 1) X(BITS1X8, 18, "bits1x8", 1, 1)                                \
-                          X(BITS2X4, 19, "bits2x4", 1, 1) X(BITS4X2, 20, "bits4x2", 1, 1) X(BITS8, 21, "bits8", 1, 1)  \
-                              X(BITS16, 22, "bits16", 2, 2) X(FLOAT8_E5M2, 23, "float8_e5m2", 1, 1)                    \
-                                  X(FLOAT8_E4M3FN, 24, "float8_e4m3fn", 1, 1)                                          \
-                                      X(FLOAT8_E5M2FNUZ, 25, "float8_e5m2fnuz", 1, 1)                                  \
-                                          X(FLOAT8_E4M3FNUZ, 26, "float8_e4m3fnuz", 1, 1)                              \
-                                              X(UINT16, 27, "uint16", 2, 2) X(UINT32, 28, "uint32", 4, 4)              \
-                                                  X(UINT64, 29, "uint64", 8, 8)
+#define EVALUE_SCALAR_TYPE_TABLE(X)                     \
+  X(UINT8,             0, "uint8",             1, 1)    \
+  X(INT8,              1, "int8",              1, 1)    \
+  X(INT16,             2, "int16",             2, 2)    \
+  X(INT32,             3, "int32",             4, 4)    \
+  X(INT64,             4, "int64",             8, 8)    \
+  X(FLOAT16,           5, "float16",           2, 2)    \
+  X(FLOAT32,           6, "float32",           4, 4)    \
+  X(FLOAT64,           7, "float64",           8, 8)    \
+  X(COMPLEX32,         8, "complex32",         4, 2)    \
+  X(COMPLEX64,         9, "complex64",         8, 4)    \
+  X(COMPLEX128,       10, "complex128",       16, 8)    \
+  X(BOOL,             11, "bool",              1, 1)    \
+  X(QINT8,            12, "qint8",             1, 1)    \
+  X(QUINT8,           13, "quint8",            1, 1)    \
+  X(QINT32,           14, "qint32",            4, 4)    \
+  X(BFLOAT16,         15, "bfloat16",          2, 2)    \
+  X(QUINT4X2,         16, "quint4x2",          1, 1)    \
+  X(QUINT2X4,         17, "quint2x4",          1, 1)    \
+  X(BITS1X8,          18, "bits1x8",           1, 1)    \
+  X(BITS2X4,          19, "bits2x4",           1, 1)    \
+  X(BITS4X2,          20, "bits4x2",           1, 1)    \
+  X(BITS8,            21, "bits8",             1, 1)    \
+  X(BITS16,           22, "bits16",            2, 2)    \
+  X(FLOAT8_E5M2,      23, "float8_e5m2",       1, 1)    \
+  X(FLOAT8_E4M3FN,    24, "float8_e4m3fn",     1, 1)    \
+  X(FLOAT8_E5M2FNUZ,  25, "float8_e5m2fnuz",   1, 1)    \
+  X(FLOAT8_E4M3FNUZ,  26, "float8_e4m3fnuz",   1, 1)    \
+  X(UINT16,           27, "uint16",            2, 2)    \
+  X(UINT32,           28, "uint32",            4, 4)    \
+  X(UINT64,           29, "uint64",            8, 8)
+
+/* clang-format on */
 
 enum {
 #define EVALUE_X(name, code, text, element_size, component_size) EVALUE_##name = code,

@@ -58,6 +58,7 @@ EVALUE_COLD static evalue_status fail(evalue_reader *r, evalue_fault fault, size
   r->error.fault = (uint16_t)fault;
   r->error.expected = faults[fault].expected;
   r->error.found = found;
+  r->error.needed = 0;
   locate(r, (evalue_field)faults[fault].field);
   return (evalue_status)r->error.status;
 }
@@ -215,7 +216,7 @@ static evalue_status judge_length(evalue_reader *r, uint32_t tag, uint64_t lengt
   if (tag <= EVALUE_TAG_BOOL) {
     expected = fixed[tag];
     bool is_wrong = tag == EVALUE_TAG_TENSOR ? length < expected : tag != EVALUE_TAG_STRING && length != expected;
-    if (is_wrong) fault = EVALUE_FAULT_LENGTH_WRONG;
+    if (is_wrong) fault = tag == EVALUE_TAG_TENSOR ? EVALUE_FAULT_TENSOR_SHORT : EVALUE_FAULT_LENGTH_WRONG;
   } else if (tag == EVALUE_TAG_PAD && length >= r->alignment) {
     expected = r->alignment - 1U;
     fault = EVALUE_FAULT_PAD_TOO_LARGE;
@@ -428,8 +429,7 @@ evalue_status evalue_value_decode(const void *data, size_t size, const evalue_re
   evalue_reader_init_sequence(&r, data, size, options);
   if (value == NULL || used == NULL) fail(&r, EVALUE_FAULT_ARGUMENT, 0);
   if (evalue_reader_next(&r, value) == EVALUE_END) {
-    fail(&r, EVALUE_FAULT_ELEMENT_SHORT, 0);
-    locate(&r, EVALUE_FIELD_TAG);
+    fail(&r, EVALUE_FAULT_NO_VALUE, 0);
     truncated(&r, r.position + AT_PAYLOAD);
   } else if (r.error.status == EVALUE_OK && r.position != size && !r.allow_trailing) {
     fail_expecting(&r, EVALUE_FAULT_TRAILING_BYTES, r.position, size);
