@@ -31,7 +31,7 @@ is_clang := $(shell $(CC) --version 2>/dev/null | grep -c clang)
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-qual $(WERROR) \
             $(if $(filter 0,$(is_clang)),-Wcast-align=strict,-Wcast-align)
 sanitizers := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-BASE := -std=c11 $(WARNINGS) -Iinclude -MMD -MP $(sanitizers)
+BASE := -std=c11 $(WARNINGS) -D_FILE_OFFSET_BITS=64 -Iinclude -MMD -MP $(sanitizers)
 JANSSON_CFLAGS = $(shell pkg-config --cflags jansson)
 JANSSON_LIBS = $(shell pkg-config --libs jansson)
 
@@ -47,30 +47,28 @@ cli_objects := $(cli_sources:%.c=$(BUILD)/%.o)
 static_lib := $(BUILD)/libevalue.a
 shared_lib := $(BUILD)/libevalue.so.$(VERSION)
 
-.PHONY: all lib test test-core test-cli test-fuzz test-snippets test-exports test-install test-reference test-cost test-cross \
+.PHONY: all lib test test-core test-cli test-fuzz test-snippets test-exports test-install test-reference test-cost test-fetch test-cross \
         test-all bench fuzz install uninstall size format format-check lint clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
 all: lib $(BUILD)/evalue
 
-lib: $(static_lib) $(shared_lib) $(BUILD)/evalue.pc
+lib: $(static_lib) $(shared_lib)
 
-$(BUILD)/src/core/%.o: src/core/%.c
-	@mkdir -p $(@D)
-	$(CC) $(BASE) $(CFLAGS) $(CPPFLAGS) -fvisibility=hidden -c $< -o $@
+library_compile = $(CC) $(BASE) $(CFLAGS) $(CPPFLAGS) -fvisibility=hidden
 
-$(BUILD)/src/text/%.o: src/text/%.c
+$(lib_objects): $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(BASE) $(CFLAGS) $(CPPFLAGS) -fvisibility=hidden -c $< -o $@
+	$(library_compile) -c $< -o $@
+
+$(pic_objects): $(BUILD)/pic/%.o: %.c
+	@mkdir -p $(@D)
+	$(library_compile) -fPIC -c $< -o $@
 
 $(BUILD)/src/cli/%.o: src/cli/%.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE) -D_GNU_SOURCE $(JANSSON_CFLAGS) $(CFLAGS) $(CPPFLAGS) -c $< -o $@
-
-$(BUILD)/pic/%.o: %.c
-	@mkdir -p $(@D)
-	$(CC) $(BASE) $(CFLAGS) $(CPPFLAGS) -fPIC -fvisibility=hidden -c $< -o $@
 
 $(static_lib): $(lib_objects)
 	rm -f $@
@@ -84,10 +82,6 @@ $(shared_lib): $(pic_objects) src/libevalue.map
 
 $(BUILD)/evalue: $(cli_objects) $(static_lib)
 	$(CC) $(sanitizers) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(JANSSON_LIBS)
-
-$(BUILD)/evalue.pc: src/evalue.pc.in include/evalue/version.h
-	@mkdir -p $(@D)
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
 
 # ---- tests ----
 
@@ -180,6 +174,9 @@ bench: lib
 test-cost: all
 	CC="$(CC)" BUILD="$(BUILD)" $(PYTHON) tests/cost.py
 
+test-fetch:
+	$(PYTHON) tests/single_fetch.py
+
 # ---- size ----
 
 size:
@@ -201,7 +198,9 @@ lint: format-check
 # ---- installing ----
 
 install: all
-	install -d $(DESTDIR)$(PREFIX)/include/evalue $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig
+	@case "$(PREFIX)" in /*) ;; *) echo "PREFIX has to be an absolute path"; exit 1 ;; esac
+	install -d $(DESTDIR)$(PREFIX)/include/evalue $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig \
+	  $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 $(headers) $(DESTDIR)$(PREFIX)/include/evalue/
 	install -m 644 $(static_lib) $(DESTDIR)$(LIBDIR)/
 	install -m 755 $(shared_lib) $(DESTDIR)$(LIBDIR)/
@@ -210,11 +209,13 @@ install: all
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' src/evalue.pc.in \
 	  > $(DESTDIR)$(LIBDIR)/pkgconfig/evalue.pc
 	install -m 755 $(BUILD)/evalue $(DESTDIR)$(PREFIX)/bin/
+	install -m 644 man/evalue.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 
 uninstall:
 	rm -f $(headers:include/%=$(DESTDIR)$(PREFIX)/include/%) $(DESTDIR)$(LIBDIR)/libevalue.a \
 	  $(DESTDIR)$(LIBDIR)/libevalue.so $(DESTDIR)$(LIBDIR)/libevalue.so.$(SOVERSION) \
-	  $(DESTDIR)$(LIBDIR)/$(notdir $(shared_lib)) $(DESTDIR)$(LIBDIR)/pkgconfig/evalue.pc $(DESTDIR)$(PREFIX)/bin/evalue
+	  $(DESTDIR)$(LIBDIR)/$(notdir $(shared_lib)) $(DESTDIR)$(LIBDIR)/pkgconfig/evalue.pc $(DESTDIR)$(PREFIX)/bin/evalue \
+	  $(DESTDIR)$(PREFIX)/share/man/man1/evalue.1
 	-rmdir $(DESTDIR)$(PREFIX)/include/evalue
 
 clean:

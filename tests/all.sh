@@ -27,6 +27,10 @@ step "code size and stack"
 make size
 step "instructions"
 make test-cost
+step "single fetch"
+make test-fetch
+step "the README's first command"
+./scripts/demo > /dev/null
 step "fuzzing"
 make -j"$jobs" fuzz
 step "style"

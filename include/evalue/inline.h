@@ -15,16 +15,10 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "evalue/value.h"
+#include "evalue/tensor.h"
 
 #ifdef __cplusplus
 extern "C" {
-#endif
-
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-#define EVALUE_HOST_IS_LITTLE_ENDIAN 0
-#else
-#define EVALUE_HOST_IS_LITTLE_ENDIAN 1
 #endif
 
 /*
@@ -32,12 +26,10 @@ extern "C" {
  * instruction. Where there is no such means the bytes are read through volatile.
  */
 #if defined(__GNUC__) && !defined(__FRAMAC__)
-#define EVALUE_OPAQUE(x)       __asm__("" : "+r"(x))
-#define EVALUE_OPAQUE_MEMORY() __asm__ volatile("" : : : "memory")
+#define EVALUE_OPAQUE(x) __asm__("" : "+r"(x))
 typedef const uint8_t evalue_input_byte;
 #else
-#define EVALUE_OPAQUE(x)       ((void)0)
-#define EVALUE_OPAQUE_MEMORY() ((void)0)
+#define EVALUE_OPAQUE(x) ((void)0)
 typedef const volatile uint8_t evalue_input_byte;
 #endif
 
@@ -76,27 +68,16 @@ static inline uint32_t evalue_load_u8(const uint8_t *p) {
   return x;
 }
 
-/** Copies nbytes bytes of input into the reader's own memory, each read once. */
-static inline void evalue_load_bytes(void *own, const uint8_t *p, size_t nbytes) {
-#if defined(__GNUC__) && !defined(__FRAMAC__)
-  memcpy(own, p, nbytes);
-  EVALUE_OPAQUE_MEMORY();
-#else
-  uint8_t *to = (uint8_t *)own;
-  for (size_t i = 0; i < nbytes; i++) to[i] = *(evalue_input_byte *)(p + i);
-#endif
-}
-
 /** Loads a little-endian u32. */
 static inline uint32_t evalue_load_u32(const uint8_t *p) {
-  uint32_t x;
 #if defined(__GNUC__) && !defined(__FRAMAC__)
+  uint32_t x;
   EVALUE_COPY(&x, p, sizeof x);
   EVALUE_OPAQUE(x);
-#else
-  evalue_load_bytes(&x, p, sizeof x);
-#endif
   return EVALUE_HOST_IS_LITTLE_ENDIAN ? x : evalue_swap_u32(x);
+#else
+  return evalue_load_u8(p) | evalue_load_u8(p + 1) << 8 | evalue_load_u8(p + 2) << 16 | evalue_load_u8(p + 3) << 24;
+#endif
 }
 
 /** Loads a little-endian u64. */
@@ -129,6 +110,27 @@ static inline void evalue_store_u64(uint8_t *p, uint64_t x) {
 /** Copies nbytes bytes; either pointer may be NULL when nbytes is 0, which memcpy itself does not allow. */
 static inline void evalue_copy_bytes(void *to, const void *from, size_t nbytes) {
   if (nbytes != 0) memcpy(to, from, nbytes);
+}
+
+/**
+ * Copies nbytes bytes of elements in the host's byte order to wire, in the order of the wire, where a tensor can view
+ * them. On a little-endian host this is memcpy. The two must not overlap. Returns EVALUE_OK, or EVALUE_MISUSE for an
+ * unknown scalar type, an nbytes that is no multiple of its component size, or NULL.
+ */
+static inline evalue_status evalue_tensor_data_to_wire(uint32_t scalar_type, const void *host, void *wire,
+                                                       size_t nbytes) {
+  size_t width = evalue_component_size(scalar_type);
+  const uint8_t *from = (const uint8_t *)host;
+  uint8_t *to = (uint8_t *)wire;
+  if (width == 0 || nbytes % width != 0 || (nbytes != 0 && (host == NULL || wire == NULL))) return EVALUE_MISUSE;
+  if (EVALUE_HOST_IS_LITTLE_ENDIAN) {
+    evalue_copy_bytes(to, from, nbytes);
+    return EVALUE_OK;
+  }
+  for (size_t i = 0; i < nbytes; i += width) {
+    for (size_t k = 0; k < width; k++) to[i + k] = from[i + width - 1 - k];
+  }
+  return EVALUE_OK;
 }
 
 /* ---- checked arithmetic ------------------------------------------------------------------------------------- */

@@ -26,7 +26,7 @@ extern "C" {
 /** What a reader is asked for. All zero, or a NULL pointer in its place, is the default: no limits, no trailing bytes.
  */
 typedef struct evalue_read_options {
-  uint32_t size;           /* sizeof(evalue_read_options), or 0 for the layout of this version */
+  uint32_t size; /* sizeof(evalue_read_options), or 0 for the layout of version 0.1; EVALUE_MISUSE for others */
   uint32_t allow_trailing; /* 1: bytes may follow a message; evalue_reader_position says where it ended */
   uint64_t max_values;     /* EVALUE_LIMIT for more values; 0: no limit */
   uint64_t max_bytes;      /* EVALUE_LIMIT for a message or a sequence of more bytes; 0: no limit */
@@ -54,9 +54,10 @@ EVALUE_API evalue_status evalue_sequence_decode(const void *data, size_t size, c
                                                 evalue *values, size_t capacity, uint64_t *n, evalue_error *error);
 
 /**
- * Decodes one bare value: a sequence of exactly one. With options->allow_trailing, bytes may follow it. *used is the
- * number of bytes that it took, ancillary elements before it included. An input without a value is EVALUE_TRUNCATED.
- * Other statuses as for evalue_message_decode.
+ * Decodes one bare value, the first of a sequence. Nothing may follow it, no ancillary element either, unless
+ * options->allow_trailing is set. *used is the number of bytes that it took, ancillary elements before it included. An
+ * input without a value is EVALUE_TRUNCATED; options->max_bytes is a limit on size. Other statuses as for
+ * evalue_message_decode.
  */
 EVALUE_API evalue_status evalue_value_decode(const void *data, size_t size, const evalue_read_options *options,
                                              evalue *value, uint64_t *used, evalue_error *error);

@@ -4,8 +4,10 @@
  *
  *     evalue_error error;
  *     if (evalue_message_decode(data, size, NULL, values, capacity, &n, &error) != EVALUE_OK)
- *       fprintf(stderr, "offset %llu: %s\n", (unsigned long long)error.position,
- *               evalue_status_name(error.status));
+ *       fprintf(stderr, "offset %llu: %s: %s\n", (unsigned long long)error.position,
+ *               evalue_status_name(error.status), evalue_fault_message(error.fault));
+ *
+ * evalue_print_error (text.h) says all of it in a sentence.
  *
  * Everything on this page comes from three tables: statuses, fields and faults (spec, section 12).
  * Codes are only ever appended.

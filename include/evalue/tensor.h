@@ -22,11 +22,7 @@ extern "C" {
 enum {
   EVALUE_LITTLE_ENDIAN = 0,
   EVALUE_BIG_ENDIAN = 1,
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  EVALUE_HOST_ENDIAN = EVALUE_BIG_ENDIAN
-#else
-  EVALUE_HOST_ENDIAN = EVALUE_LITTLE_ENDIAN
-#endif
+  EVALUE_HOST_ENDIAN = EVALUE_HOST_IS_LITTLE_ENDIAN ? EVALUE_LITTLE_ENDIAN : EVALUE_BIG_ENDIAN
 };
 
 /* ---- scalar types ------------------------------------------------------------------------------------------- */
@@ -67,6 +63,14 @@ EVALUE_API evalue_status evalue_tensor_check(const evalue_tensor *tensor);
 
 /* ---- arithmetic --------------------------------------------------------------------------------------------- */
 
+/**
+ * Computes the size of the data of a tensor with these sizes: numel x element size, in bytes (spec, section 4.1). sizes
+ * has ndim entries. Returns EVALUE_OK, EVALUE_MISUSE or EVALUE_LIMIT, as for evalue_tensor_init; *nbytes changes only
+ * on EVALUE_OK.
+ */
+EVALUE_API evalue_status evalue_tensor_nbytes(uint32_t scalar_type, size_t ndim, const int32_t *sizes,
+                                              uint64_t *nbytes);
+
 /** Returns the number of elements: 1 for no dimensions, 0 when any size is 0; -1 for a tensor that is not valid. */
 EVALUE_API int64_t evalue_tensor_numel(const evalue_tensor *tensor);
 
@@ -74,8 +78,10 @@ EVALUE_API int64_t evalue_tensor_numel(const evalue_tensor *tensor);
  * does. False when not valid. */
 EVALUE_API bool evalue_tensor_is_contiguous(const evalue_tensor *tensor);
 
-/** Writes ndim strides, in elements (spec, section 4.2: a size of zero counts as one). Returns EVALUE_OK, or
- * EVALUE_MISUSE. */
+/**
+ * Writes ndim strides, in elements (spec, section 4.2: a size of zero counts as one). Returns EVALUE_OK, or what
+ * evalue_tensor_check says; EVALUE_MISUSE for NULL.
+ */
 EVALUE_API evalue_status evalue_tensor_strides(const evalue_tensor *tensor, int64_t *strides);
 
 /** The same in ExecuTorch's own type: EVALUE_UNSUPPORTED when a stride does not fit int32_t, and then strides is
@@ -86,7 +92,7 @@ EVALUE_API evalue_status evalue_tensor_strides_int32(const evalue_tensor *tensor
  * Finds the dim_order that strides (in elements) express: by descending stride, ties by ascending index (spec,
  * section 4.2). All three arrays have ndim entries. Returns EVALUE_OK; EVALUE_UNSUPPORTED when no dim_order expresses
  * them (a slice, a broadcast, a negative stride), and then dim_order is unchanged; EVALUE_MISUSE for an ndim above 16,
- * a negative size or NULL; EVALUE_LIMIT for more than 2^62 elements.
+ * a negative size or NULL; EVALUE_LIMIT for 2^62 elements or more, each size of zero counted as one.
  */
 EVALUE_API evalue_status evalue_dim_order_from_strides(size_t ndim, const int32_t *sizes, const int64_t *strides,
                                                        uint8_t *dim_order);
@@ -105,9 +111,10 @@ static inline evalue_status evalue_tensor_init_strides(evalue_tensor *tensor, ui
 /* ---- data --------------------------------------------------------------------------------------------------- */
 
 /**
- * Returns the data if it can be used where it lies as elements of the given scalar type; otherwise NULL: the tensor is
- * of another type or not valid, has no elements, its address is not aligned for the type's components, or the host is
- * big-endian and the components are wider than a byte. evalue_tensor_copy always works.
+ * Returns the data if it can be used where it lies as elements of the given scalar type, in the order of dim_order (see
+ * evalue_tensor_is_contiguous); otherwise NULL: the tensor is of another type or not valid, has no elements, its
+ * address is not aligned for the type's components, or the host is big-endian and the components are wider than a byte.
+ * evalue_tensor_copy always works.
  */
 EVALUE_API const void *evalue_tensor_typed_data(const evalue_tensor *tensor, uint32_t scalar_type);
 
@@ -116,18 +123,11 @@ EVALUE_API const void *evalue_tensor_typed_data(const evalue_tensor *tensor, uin
  * byte order (EVALUE_HOST_ENDIAN, ...).
  *
  * dst needs no alignment and must not overlap the data. Returns EVALUE_OK; EVALUE_NO_SPACE when size is less than
- * tensor->nbytes; EVALUE_MISUSE for a dim_order that is no permutation, a byte order that is none, or NULL. dst changes
- * only on EVALUE_OK, and then exactly tensor->nbytes of it.
+ * tensor->nbytes; EVALUE_MISUSE for a dim_order that is no permutation, a byte order that is none, or a NULL dst with a
+ * size. dst changes only on EVALUE_OK, and then exactly tensor->nbytes of it.
  */
 EVALUE_API evalue_status evalue_tensor_copy(const evalue_tensor *tensor, const uint8_t *dim_order, uint32_t byte_order,
                                             void *dst, size_t size);
-
-/**
- * Copies nbytes bytes of elements in the host's byte order to wire, in the order of the wire, where a tensor can view
- * them. On a little-endian host this is memcpy. The two must not overlap. Returns EVALUE_OK, or EVALUE_MISUSE for an
- * unknown scalar type, an nbytes that is no multiple of its component size, or NULL.
- */
-EVALUE_API evalue_status evalue_tensor_data_to_wire(uint32_t scalar_type, const void *host, void *wire, size_t nbytes);
 
 /**
  * The deep check: looks at the data of a bool tensor for a byte other than 0 and 1 (spec, section 4.3). Returns

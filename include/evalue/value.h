@@ -23,8 +23,25 @@
 extern "C" {
 #endif
 
+/** Whether the host's byte order is that of the wire. */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define EVALUE_HOST_IS_LITTLE_ENDIAN 1
+#elif defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define EVALUE_HOST_IS_LITTLE_ENDIAN 0
+#elif defined(_MSC_VER)
+#define EVALUE_HOST_IS_LITTLE_ENDIAN 1
+#else
+#error "EValue: this compiler does not say the host's byte order"
+#endif
+
 /** The largest number of dimensions (spec, section 4). */
 #define EVALUE_MAX_NDIM 16
+
+/** The size of an element's tag and length (spec, section 2). */
+#define EVALUE_ELEMENT_HEADER_SIZE 9
+
+/** The size of a tensor's payload before its data: scalar type, ndim, sizes and dim_order (spec, section 4). */
+#define EVALUE_TENSOR_META_SIZE(ndim) (2 + 5 * (ndim))
 
 /** Every length, count and extent is below this (spec, section 1). */
 #define EVALUE_SIZE_LIMIT (UINT64_C(1) << 62)
@@ -147,7 +164,7 @@ static inline evalue evalue_from_int(int64_t i) {
   return v;
 }
 
-/** Returns a Double; every bit pattern is kept. */
+/** Returns a Double; every bit pattern is kept, but for signalling NaNs where doubles are passed in x87 registers. */
 static inline evalue evalue_from_double(double d) {
   evalue v;
   v.tag = EVALUE_TAG_DOUBLE;

@@ -81,7 +81,7 @@ EVALUE_API evalue_status evalue_sequence_gather(const evalue *values, size_t n, 
 
 /* ---- one at a time ------------------------------------------------------------------------------------------ */
 
-/** A writer's state. Caller-allocated; its members are private. */
+/** A writer's state. Caller-allocated; its members are private, but used, slice_count and count may be read. */
 typedef struct evalue_writer {
   uint8_t *buffer; /* structural bytes; in memory also the payloads */
   evalue_slice *slices;
@@ -102,10 +102,11 @@ typedef struct evalue_writer {
 
 /**
  * Starts a message in buffer. Returns EVALUE_OK; EVALUE_MISUSE for a bad alignment, or a NULL buffer with a capacity.
- * With no buffer and no capacity the writer only counts.
  *
- * The first failure of a writer stays: later calls return it. After EVALUE_NO_SPACE the writer goes on counting, so
- * that evalue_writer_finish can say what is needed.
+ * The first failure of a writer stays: later calls return it. Only EVALUE_NO_SPACE gives way to EVALUE_MISUSE and
+ * EVALUE_LIMIT, since what is wrong in itself has no size. After EVALUE_NO_SPACE the writer goes on counting, so that
+ * evalue_writer_finish can say what is needed; with no buffer and no capacity it counts from the start, and every call
+ * returns EVALUE_NO_SPACE.
  */
 EVALUE_API evalue_status evalue_writer_init(evalue_writer *writer, void *buffer, size_t capacity, uint32_t alignment);
 
@@ -158,15 +159,17 @@ static inline evalue_status evalue_writer_put_tensor(evalue_writer *writer, cons
 
 /**
  * Appends an ancillary element, which describes the next value (spec, section 8). tag is 129 to 255; below 192 only to
- * pass on what was read elsewhere. EVALUE_MISUSE for another tag.
+ * pass on what was read elsewhere. Returns EVALUE_OK, EVALUE_NO_SPACE, EVALUE_LIMIT, or EVALUE_MISUSE for another tag,
+ * or NULL with a length.
  */
 EVALUE_API evalue_status evalue_writer_put_ancillary(evalue_writer *writer, uint32_t tag, const void *data,
                                                      size_t nbytes);
 
 /**
- * Ends a message: writes its header. *size is the size of the message or sequence in bytes, all of it. Returns
- * EVALUE_OK, or the first failure; after EVALUE_NO_SPACE *size is exactly what is needed, after others 0. (In a
- * gathering writer, writer->used and writer->slice_count are what is needed of each.)
+ * Ends a message: writes its header, unless that was drained. *size is the size of the message or sequence in bytes,
+ * all of it, drained bytes included. Returns EVALUE_OK, or the first failure; after EVALUE_NO_SPACE *size is exactly
+ * what is needed, after others 0. In a gathering writer, used and slice_count are what is used, or needed, since the
+ * last drain.
  */
 EVALUE_API evalue_status evalue_writer_finish(evalue_writer *writer, uint64_t *size);
 

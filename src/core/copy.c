@@ -15,15 +15,16 @@ static void copy_components(uint8_t *to, const uint8_t *from, size_t nbytes, uin
 
 /* Copies n units of nbytes that lie stride bytes apart. */
 static void copy_run(uint8_t *to, const uint8_t *from, size_t n, size_t stride, size_t nbytes, uint32_t width) {
-  for (size_t i = 0; i < n; i++, to += nbytes, from += stride) {
+  for (size_t i = 0; i < n; i++, to += nbytes) {
+    const uint8_t *unit = from + i * stride;
 #ifndef __OPTIMIZE_SIZE__ /* a single load and store each: several times as fast as a call of memcpy */
-    if (nbytes == 1) *to = *from;
-    else if (width == 1 && nbytes == 2) memcpy(to, from, 2);
-    else if (width == 1 && nbytes == 4) memcpy(to, from, 4);
-    else if (width == 1 && nbytes == 8) memcpy(to, from, 8);
+    if (nbytes == 1) *to = *unit;
+    else if (width == 1 && nbytes == 2) memcpy(to, unit, 2);
+    else if (width == 1 && nbytes == 4) memcpy(to, unit, 4);
+    else if (width == 1 && nbytes == 8) memcpy(to, unit, 8);
     else
 #endif
-      copy_components(to, from, nbytes, width);
+      copy_components(to, unit, nbytes, width);
   }
 }
 
@@ -44,7 +45,7 @@ static void copy_elements(const evalue_tensor *t, const uint8_t *dim_order, uint
   size_t strides[EVALUE_MAX_NDIM];
   int32_t index[EVALUE_MAX_NDIM] = {0};
   const uint8_t *from = (const uint8_t *)t->data;
-  size_t nbytes = evalue_element_size(t->scalar_type), n = 1, stride = 0;
+  size_t nbytes = evalue_element_size(t->scalar_type), n = 1, stride = 0, at = 0;
   uint32_t ndim = t->ndim, i;
   byte_strides(t, strides);
   for (; ndim > 0; ndim--) {
@@ -58,13 +59,13 @@ static void copy_elements(const evalue_tensor *t, const uint8_t *dim_order, uint
     stride = strides[dim];
   }
   do {
-    copy_run(to, from, n, stride, nbytes, width);
+    copy_run(to, from + at, n, stride, nbytes, width);
     to += n * nbytes;
     for (i = ndim; i > 0; i--) { /* count up, innermost first */
       uint32_t dim = dim_order[i - 1];
-      from += strides[dim];
+      at += strides[dim];
       if (++index[dim] < t->sizes[dim]) break;
-      from -= (size_t)t->sizes[dim] * strides[dim];
+      at -= (size_t)t->sizes[dim] * strides[dim];
       index[dim] = 0;
     }
   } while (i > 0);
@@ -81,12 +82,5 @@ evalue_status evalue_tensor_copy(const evalue_tensor *t, const uint8_t *dim_orde
   if (size < t->nbytes) return EVALUE_NO_SPACE;
   uint32_t width = byte_order == EVALUE_LITTLE_ENDIAN ? 1 : evalue_component_size(t->scalar_type);
   if (t->nbytes != 0) copy_elements(t, dim_order, width, (uint8_t *)dst);
-  return EVALUE_OK;
-}
-
-evalue_status evalue_tensor_data_to_wire(uint32_t scalar_type, const void *host, void *wire, size_t nbytes) {
-  uint32_t width = evalue_component_size(scalar_type);
-  if (width == 0 || nbytes % width != 0 || (nbytes != 0 && (host == NULL || wire == NULL))) return EVALUE_MISUSE;
-  copy_components((uint8_t *)wire, (const uint8_t *)host, nbytes, EVALUE_HOST_IS_LITTLE_ENDIAN ? 1 : width);
   return EVALUE_OK;
 }

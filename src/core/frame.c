@@ -5,7 +5,7 @@
 void evalue_frame_bytes(evalue_frame *f, uint32_t tag, const void *data, size_t nbytes) {
   f->head[0] = (uint8_t)tag;
   evalue_store_u64(f->head + 1, nbytes);
-  f->head_size = EVALUE_ELEMENT_HEADER;
+  f->head_size = EVALUE_ELEMENT_HEADER_SIZE;
   f->pad_size = 0;
   f->data = data;
   f->nbytes = nbytes;
@@ -15,15 +15,15 @@ void evalue_frame_bytes(evalue_frame *f, uint32_t tag, const void *data, size_t 
 static void frame_bits(evalue_frame *f, uint32_t tag, uint64_t bits, uint32_t nbytes) {
   evalue_frame_bytes(f, tag, NULL, 0);
   f->head[1] = (uint8_t)nbytes;
-  evalue_store_u64(f->head + EVALUE_ELEMENT_HEADER, bits);
+  evalue_store_u64(f->head + EVALUE_ELEMENT_HEADER_SIZE, bits);
   f->head_size += nbytes;
 }
 
 static void frame_tensor(evalue_frame *f, const evalue_tensor *t, uint32_t position, uint32_t alignment) {
-  uint32_t meta = EVALUE_TENSOR_FIXED + EVALUE_TENSOR_PER_DIM * (uint32_t)t->ndim;
+  uint32_t meta = EVALUE_TENSOR_META_SIZE((uint32_t)t->ndim);
   evalue_frame_bytes(f, EVALUE_TAG_TENSOR, t->data, t->nbytes);
   evalue_store_u64(f->head + 1, meta + (uint64_t)t->nbytes);
-  uint8_t *p = f->head + EVALUE_ELEMENT_HEADER;
+  uint8_t *p = f->head + EVALUE_ELEMENT_HEADER_SIZE;
   *p++ = t->scalar_type;
   *p++ = t->ndim;
   for (uint32_t i = 0; i < t->ndim; i++, p += 4) evalue_store_u32(p, (uint32_t)t->sizes[i]);

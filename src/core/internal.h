@@ -8,13 +8,6 @@
 #include "evalue/tensor.h"
 #include "evalue/writer.h"
 
-/* Sizes on the wire, spec sections 2 and 4. */
-enum {
-  EVALUE_ELEMENT_HEADER = 9, /* tag and length */
-  EVALUE_TENSOR_FIXED = 2,   /* scalar type and ndim */
-  EVALUE_TENSOR_PER_DIM = 5  /* a size and an entry of dim_order */
-};
-
 /* The dim_order of every row-major tensor: its first ndim entries. */
 extern const uint8_t evalue_row_major[EVALUE_MAX_NDIM];
 
@@ -38,7 +31,7 @@ typedef struct evalue_frame {
   size_t nbytes;    /* of data */
   uint32_t pad_size;
   uint32_t head_size;
-  uint8_t head[EVALUE_ELEMENT_HEADER + EVALUE_TENSOR_FIXED + EVALUE_TENSOR_PER_DIM * EVALUE_MAX_NDIM];
+  uint8_t head[EVALUE_ELEMENT_HEADER_SIZE + EVALUE_TENSOR_META_SIZE(EVALUE_MAX_NDIM)];
 } evalue_frame;
 
 /* Frames a value that evalue_check accepts, for an element at position (its low bits) in a message of that alignment.

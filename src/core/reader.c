@@ -3,9 +3,12 @@
  * inline.h. */
 #include "internal.h"
 
-#define MAGIC    UINT32_C(0x4c415645) /* "EVAL", little-endian */
-#define MAX_LOG2 12
-#define NO_TAG   256 /* what is found where an element should be and the end is */
+enum {
+  MAX_LOG2 = 12, /* of the alignment */
+  NO_TAG = 256   /* what is found where an element should be and the end is */
+};
+
+static const uint32_t magic = UINT32_C(0x4c415645); /* "EVAL", little-endian */
 
 /* Where the fields stand: those of the header in the message, the others in their element (spec, sections 2, 4 and 6).
  */
@@ -81,23 +84,12 @@ static evalue_status truncated(evalue_reader *r, uint64_t needed) {
 
 /* ---- starting ---- */
 
-/* Options of a later version may be longer; what this version does not know has to be zero. */
-static bool options_are_known(const evalue_read_options *options) {
-  if (options->size == 0) return true;
-  if (options->size < sizeof *options) return false;
-  const uint8_t *bytes = (const uint8_t *)options;
-  for (size_t i = sizeof *options; i < options->size; i++) {
-    if (bytes[i] != 0) return false;
-  }
-  return true;
-}
-
 static evalue_status start(evalue_reader *r, const void *data, size_t size, const evalue_read_options *options) {
   if (r == NULL) return EVALUE_MISUSE;
   memset(r, 0, sizeof *r);
   r->max_values = SIZE_MAX; /* more than any input can hold */
   r->alignment = 1;
-  if ((data == NULL && size != 0) || (options != NULL && !options_are_known(options))) {
+  if ((data == NULL && size != 0) || (options != NULL && options->size != 0 && options->size != sizeof *options)) {
     return fail(r, EVALUE_FAULT_ARGUMENT, 0);
   }
   r->data = (const uint8_t *)data;
@@ -141,7 +133,7 @@ static evalue_status fail_header_short(evalue_reader *r) {
 /* Judges the fields up to flags, as far as they are there; header holds size bytes. */
 static evalue_status read_version(evalue_reader *r, const uint8_t *header, size_t size) {
   if (memcmp(header, "EVAL", size < AT_MAJOR ? size : AT_MAJOR) != 0) {
-    return fail_expecting(r, EVALUE_FAULT_BAD_MAGIC, MAGIC, evalue_load_u32(header));
+    return fail_expecting(r, EVALUE_FAULT_BAD_MAGIC, magic, evalue_load_u32(header));
   }
   if (size > AT_MAJOR && header[AT_MAJOR] != EVALUE_WIRE_MAJOR)
     return fail(r, EVALUE_FAULT_BAD_MAJOR, header[AT_MAJOR]);
@@ -169,7 +161,7 @@ evalue_status evalue_reader_init(evalue_reader *r, const void *data, size_t size
   evalue_status status = start(r, data, size, options);
   if (status != EVALUE_OK) return status;
   size_t there = size < sizeof header ? size : sizeof header;
-  if (there != 0) evalue_load_bytes(header, r->data, there);
+  for (size_t i = 0; i < there; i++) header[i] = (uint8_t)evalue_load_u8(r->data + i);
   status = read_version(r, header, there);
   if (status != EVALUE_OK) return status;
   if (there < AT_COUNT) return fail_header_short(r);
@@ -177,7 +169,7 @@ evalue_status evalue_reader_init(evalue_reader *r, const void *data, size_t size
   status = judge_body_length(r, body, max_bytes_of(options));
   if (status != EVALUE_OK) return status;
   uint64_t count = evalue_load_u64(header + AT_COUNT);
-  size_t most = (size_t)body / EVALUE_ELEMENT_HEADER;
+  size_t most = (size_t)body / EVALUE_ELEMENT_HEADER_SIZE;
   if (count > most) return fail_expecting(r, EVALUE_FAULT_COUNT_TOO_LARGE, most, count);
   if (count > r->max_values) return fail_expecting(r, EVALUE_FAULT_LIMIT_VALUES, r->max_values, count);
   r->alignment = (uint16_t)(1U << header[AT_ALIGNMENT]);
@@ -210,7 +202,7 @@ static evalue_status judge_tag(evalue_reader *r, uint32_t tag) {
 
 /* Judges the length of the element at r->position; left is what the end leaves for the payload. */
 static evalue_status judge_length(evalue_reader *r, uint32_t tag, uint64_t length, size_t left) {
-  static const uint8_t fixed[] = {0, EVALUE_TENSOR_FIXED, 0, 8, 8, 1}; /* by tag; a Tensor's is its least */
+  static const uint8_t fixed[] = {0, EVALUE_TENSOR_META_SIZE(0), 0, 8, 8, 1}; /* by tag; a Tensor's is its least */
   evalue_fault fault = EVALUE_FAULT_NONE;
   size_t expected = 0;
   if (tag <= EVALUE_TAG_BOOL) {
@@ -231,8 +223,8 @@ static evalue_status judge_length(evalue_reader *r, uint32_t tag, uint64_t lengt
 }
 
 /*
- * Takes a Pad in; whether it is needed is judged with the tensor after it. Eight bytes at a time: a message at a page's alignment would otherwise cost four times as many
- * instructions.
+ * Takes a Pad in; whether it is needed is judged with the tensor after it. Eight bytes at a time: a message at a page's
+ * alignment would otherwise cost four times as many instructions.
  */
 static evalue_status read_pad(evalue_reader *r, const uint8_t *payload, size_t length) {
   for (size_t i = 0; i < length; i += 8) {
@@ -248,7 +240,7 @@ static evalue_status read_pad(evalue_reader *r, const uint8_t *payload, size_t l
     r->error.position += i;
     return EVALUE_MALFORMED;
   }
-  r->pad_size = (uint16_t)(EVALUE_ELEMENT_HEADER + length);
+  r->pad_size = (uint16_t)(EVALUE_ELEMENT_HEADER_SIZE + length);
   return EVALUE_OK;
 }
 
@@ -268,11 +260,9 @@ static evalue_status judge_pad(evalue_reader *r, size_t meta, bool has_data) {
 /* Copies sizes and dim_order into the view and judges them there; *nbytes is what they say about the data. */
 static evalue_status read_shape(evalue_reader *r, const uint8_t *payload, evalue_tensor *t, uint64_t *nbytes) {
   uint32_t ndim = t->ndim, i = 0;
-  evalue_load_bytes(t->sizes, payload + EVALUE_TENSOR_FIXED, 4 * ndim);
-  evalue_load_bytes(t->dim_order, payload + EVALUE_TENSOR_FIXED + 4 * ndim, ndim);
-  if (!EVALUE_HOST_IS_LITTLE_ENDIAN) {
-    for (i = 0; i < ndim; i++) t->sizes[i] = (int32_t)evalue_swap_u32((uint32_t)t->sizes[i]);
-  }
+  const uint8_t *sizes = payload + 2, *dim_order = sizes + 4 * ndim;
+  for (i = 0; i < ndim; i++) t->sizes[i] = (int32_t)evalue_load_u32(sizes + 4 * i);
+  for (i = 0; i < ndim; i++) t->dim_order[i] = (uint8_t)evalue_load_u8(dim_order + i);
   evalue_fault fault = evalue_judge_sizes(evalue_element_size(t->scalar_type), ndim, t->sizes, nbytes, &i);
   if (fault != EVALUE_FAULT_NONE) {
     fail_expecting(r, fault, 0, (uint64_t)(int64_t)t->sizes[i]);
@@ -293,7 +283,7 @@ static evalue_status read_tensor(evalue_reader *r, const uint8_t *payload, size_
   uint32_t scalar_type = evalue_load_u8(payload), ndim = evalue_load_u8(payload + 1);
   if (evalue_element_size(scalar_type) == 0) return fail(r, EVALUE_FAULT_UNKNOWN_SCALAR_TYPE, scalar_type);
   if (ndim > EVALUE_MAX_NDIM) return fail(r, EVALUE_FAULT_NDIM_TOO_LARGE, ndim);
-  size_t meta = EVALUE_TENSOR_FIXED + EVALUE_TENSOR_PER_DIM * ndim;
+  size_t meta = EVALUE_TENSOR_META_SIZE(ndim);
   if (length < meta) return fail_expecting(r, EVALUE_FAULT_TENSOR_SHORT, meta, length);
   t->scalar_type = (uint8_t)scalar_type;
   t->ndim = (uint8_t)ndim;
@@ -348,14 +338,14 @@ evalue_status evalue_reader_next_element(evalue_reader *r, evalue_element *eleme
   uint32_t tag = evalue_load_u8(p);
   evalue_status status = judge_tag(r, tag);
   if (status != EVALUE_OK) return status;
-  if (left < EVALUE_ELEMENT_HEADER) {
+  if (left < EVALUE_ELEMENT_HEADER_SIZE) {
     fail(r, EVALUE_FAULT_ELEMENT_SHORT, left - 1);
     return r->is_sequence ? truncated(r, r->position + AT_PAYLOAD) : EVALUE_MALFORMED;
   }
   uint64_t length = evalue_load_u64(p + 1);
-  status = judge_length(r, tag, length, left - EVALUE_ELEMENT_HEADER);
+  status = judge_length(r, tag, length, left - EVALUE_ELEMENT_HEADER_SIZE);
   if (status != EVALUE_OK) return status;
-  const uint8_t *payload = p + EVALUE_ELEMENT_HEADER;
+  const uint8_t *payload = p + EVALUE_ELEMENT_HEADER_SIZE;
   size_t nbytes = (size_t)length;
   if (value == NULL) value = &skipped;
   status = read_payload(r, tag, payload, nbytes, value);
@@ -398,7 +388,10 @@ static evalue_status conclude(const evalue_reader *r, uint64_t number, uint64_t 
 /* Reads the rest into the array. Values beyond it are judged and dropped, but a message that announces too many is not
  * begun. */
 static evalue_status decode_rest(evalue_reader *r, evalue *values, size_t capacity, uint64_t *n, evalue_error *error) {
-  if (n == NULL || (values == NULL && capacity != 0)) fail(r, EVALUE_FAULT_ARGUMENT, 0);
+  if (n == NULL || (values == NULL && capacity != 0)) {
+    fail(r, EVALUE_FAULT_ARGUMENT, 0);
+    capacity = 0;
+  }
   size_t count = r->count; /* 0 in a sequence */
   if (count <= capacity) {
     while (evalue_reader_next(r, r->index < capacity ? values + r->index : NULL) == EVALUE_OK) {

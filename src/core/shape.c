@@ -47,5 +47,5 @@ evalue_fault evalue_judge_dim_order(uint32_t ndim, const uint8_t *dim_order, uin
 uint32_t evalue_pad_size(uint32_t data_position, uint32_t alignment) {
   uint32_t mask = alignment - 1;
   if ((data_position & mask) == 0) return 0;
-  return EVALUE_ELEMENT_HEADER + (~(data_position + EVALUE_ELEMENT_HEADER - 1) & mask); /* ~(x - 1) is -x */
+  return EVALUE_ELEMENT_HEADER_SIZE + (~(data_position + EVALUE_ELEMENT_HEADER_SIZE - 1) & mask); /* ~(x - 1) is -x */
 }

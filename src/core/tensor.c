@@ -4,7 +4,12 @@
 
 /* ---- validity ---- */
 
-static evalue_status status_of(evalue_fault fault) {
+evalue_status evalue_tensor_nbytes(uint32_t scalar_type, size_t ndim, const int32_t *sizes, uint64_t *nbytes) {
+  uint32_t at, element_size = evalue_element_size(scalar_type);
+  if (element_size == 0 || ndim > EVALUE_MAX_NDIM || (sizes == NULL && ndim != 0) || nbytes == NULL) {
+    return EVALUE_MISUSE;
+  }
+  evalue_fault fault = evalue_judge_sizes(element_size, (uint32_t)ndim, sizes, nbytes, &at);
   if (fault == EVALUE_FAULT_NONE) return EVALUE_OK;
   return fault == EVALUE_FAULT_EXTENT_TOO_LARGE ? EVALUE_LIMIT : EVALUE_MISUSE;
 }
@@ -12,10 +17,8 @@ static evalue_status status_of(evalue_fault fault) {
 evalue_status evalue_tensor_check(const evalue_tensor *t) {
   uint32_t at;
   uint64_t nbytes;
-  if (t == NULL || t->ndim > EVALUE_MAX_NDIM) return EVALUE_MISUSE;
-  uint32_t element_size = evalue_element_size(t->scalar_type);
-  if (element_size == 0) return EVALUE_MISUSE;
-  evalue_status status = status_of(evalue_judge_sizes(element_size, t->ndim, t->sizes, &nbytes, &at));
+  if (t == NULL) return EVALUE_MISUSE;
+  evalue_status status = evalue_tensor_nbytes(t->scalar_type, t->ndim, t->sizes, &nbytes);
   if (status != EVALUE_OK) return status;
   if (evalue_judge_dim_order(t->ndim, t->dim_order, &at) != EVALUE_FAULT_NONE) return EVALUE_MISUSE;
   if (nbytes != t->nbytes || (t->data == NULL && nbytes != 0)) return EVALUE_MISUSE;
@@ -116,11 +119,9 @@ evalue_status evalue_dim_order_from_strides(size_t ndim, const int32_t *sizes, c
                                             uint8_t *dim_order) {
   uint8_t order[EVALUE_MAX_NDIM];
   uint64_t numel;
-  uint32_t at;
-  if (ndim > EVALUE_MAX_NDIM) return EVALUE_MISUSE;
-  if (ndim != 0 && (sizes == NULL || strides == NULL || dim_order == NULL)) return EVALUE_MISUSE;
-  evalue_status status = status_of(evalue_judge_sizes(1, (uint32_t)ndim, sizes, &numel, &at));
+  evalue_status status = evalue_tensor_nbytes(EVALUE_UINT8, ndim, sizes, &numel); /* elements of one byte */
   if (status != EVALUE_OK) return status;
+  if (ndim != 0 && (strides == NULL || dim_order == NULL)) return EVALUE_MISUSE;
   sort_by_stride((uint32_t)ndim, strides, order);
   if (numel != 0 && !is_dense((uint32_t)ndim, sizes, strides, order)) return EVALUE_UNSUPPORTED;
   evalue_copy_bytes(dim_order, order, ndim);

@@ -71,7 +71,7 @@ static void place_pad(evalue_writer *w, uint32_t pad_size) {
   if (place == NULL) return;
   memset(place, 0, pad_size);
   place[0] = EVALUE_TAG_PAD;
-  evalue_store_u64(place + 1, pad_size - EVALUE_ELEMENT_HEADER);
+  evalue_store_u64(place + 1, pad_size - EVALUE_ELEMENT_HEADER_SIZE);
 }
 
 static evalue_status place_frame(evalue_writer *w, const evalue_frame *f) {

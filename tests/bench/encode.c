@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What encoding a large tensor costs beside memcpy of the same bytes, and what gathering it costs: interleaved rounds, medians of 9. Prints; asserts no time.
+ * What encoding a large tensor costs beside memcpy of the same bytes, and what gathering it costs: interleaved rounds,
+ * medians of 9. Prints; asserts no time.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,8 +60,8 @@ int main(void) {
   }
   double copy = median(copying), encode = median(encoding), gather = median(gathering);
   printf("64 MiB tensor, medians of %d interleaved rounds\n", ROUNDS);
-  printf("  memcpy  %8.3f ms\n  encode  %8.3f ms   %.2f of memcpy's speed\n  gather  %8.6f ms\n", copy * 1e3, encode * 1e3,
-         copy / encode, gather * 1e3);
+  printf("  memcpy  %8.3f ms\n  encode  %8.3f ms   %.2f of memcpy's speed\n  gather  %8.6f ms\n", copy * 1e3,
+         encode * 1e3, copy / encode, gather * 1e3);
   free(data);
   free(to);
   return 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The library against the specification: every golden vector and every example of the document, in both directions, and the document's
- * tables against the enums. The vectors stand in a C table that generate.py makes, so this program runs wherever the core does.
+ * The library against the specification: every golden vector and every example of the document, in both directions, and
+ * the document's tables against the enums. The vectors stand in a C table that generate.py makes, so this program runs
+ * wherever the core does.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,7 +68,8 @@ static evalue_status start(const struct vector *v, const uint8_t *bytes, evalue_
   return evalue_reader_init(r, bytes, v->size, &v->options);
 }
 
-static evalue_status encode(const struct vector *v, const evalue *values, uint8_t *buffer, size_t capacity, uint64_t *size) {
+static evalue_status encode(const struct vector *v, const evalue *values, uint8_t *buffer, size_t capacity,
+                            uint64_t *size) {
   if (v->is_sequence) return evalue_sequence_encode(values, v->n, buffer, capacity, size);
   return evalue_message_encode(values, v->n, v->align, buffer, capacity, size);
 }
@@ -320,7 +322,8 @@ static void test_print_totals(void **state) {
     const struct vector *v = i < COUNT_OF(accepted) ? &accepted[i] : &rejected[i - COUNT_OF(accepted)];
     uint64_t n = 0;
     evalue_error error;
-    uint64_t numbers[5] = {(uint64_t)decode(v, v->bytes, &n, &error), error.field, error.position, error.value_index, n};
+    uint64_t numbers[5] = {(uint64_t)decode(v, v->bytes, &n, &error), error.field, error.position, error.value_index,
+                           n};
     for (size_t k = 0; k < 5; k++) hash = (hash ^ numbers[k]) * UINT64_C(1099511628211);
   }
   assert_true(spec_example_count >= 10);

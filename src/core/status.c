@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Codes to names. The only strings of the core. */
+/* The names and messages of statuses, fields and faults: the only strings of the core. */
 #include "evalue/status.h"
-#include "evalue/tensor.h"
-#include "evalue/version.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#include <stddef.h>
+
+#include "evalue/version.h"
 
 static const char *name_at(const char *const *names, size_t count, uint32_t code) {
   return code < count ? names[code] : "?";
@@ -20,7 +20,7 @@ const char *evalue_status_name(int32_t status) {
       EVALUE_STATUS_TABLE(EVALUE_X)
 #undef EVALUE_X
   };
-  return name_at(names, COUNT_OF(names), (uint32_t)status);
+  return name_at(names, sizeof names / sizeof names[0], (uint32_t)status);
 }
 
 const char *evalue_status_message(int32_t status) {
@@ -29,7 +29,7 @@ const char *evalue_status_message(int32_t status) {
       EVALUE_STATUS_TABLE(EVALUE_X)
 #undef EVALUE_X
   };
-  return name_at(messages, COUNT_OF(messages), (uint32_t)status);
+  return name_at(messages, sizeof messages / sizeof messages[0], (uint32_t)status);
 }
 
 const char *evalue_field_name(uint32_t field) {
@@ -38,7 +38,7 @@ const char *evalue_field_name(uint32_t field) {
       EVALUE_FIELD_TABLE(EVALUE_X)
 #undef EVALUE_X
   };
-  return name_at(names, COUNT_OF(names), field);
+  return name_at(names, sizeof names / sizeof names[0], field);
 }
 
 const char *evalue_fault_name(uint32_t fault) {
@@ -47,7 +47,7 @@ const char *evalue_fault_name(uint32_t fault) {
       EVALUE_FAULT_TABLE(EVALUE_X)
 #undef EVALUE_X
   };
-  return name_at(names, COUNT_OF(names), fault);
+  return name_at(names, sizeof names / sizeof names[0], fault);
 }
 
 const char *evalue_fault_message(uint32_t fault) {
@@ -56,24 +56,5 @@ const char *evalue_fault_message(uint32_t fault) {
       EVALUE_FAULT_TABLE(EVALUE_X)
 #undef EVALUE_X
   };
-  return name_at(messages, COUNT_OF(messages), fault);
-}
-
-const char *evalue_tag_name(uint32_t tag) {
-  switch (tag) {
-#define EVALUE_X(name, code, text)                                                                                     \
-  case code: return text;
-    EVALUE_TAG_TABLE(EVALUE_X)
-#undef EVALUE_X
-    default: return NULL;
-  }
-}
-
-const char *evalue_scalar_type_name(uint32_t scalar_type) {
-  static const char *const names[] = {
-#define EVALUE_X(name, code, text, element_size, component_size) [code] = text,
-      EVALUE_SCALAR_TYPE_TABLE(EVALUE_X)
-#undef EVALUE_X
-  };
-  return scalar_type < COUNT_OF(names) ? names[scalar_type] : NULL;
+  return name_at(messages, sizeof messages / sizeof messages[0], fault);
 }
