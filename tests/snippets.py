@@ -3,7 +3,7 @@
 """What the documentation shows has to work. Run by `make test-snippets`.
 
 Each public header compiles alone, as C11 and as C++17. The snippet in each header's first comment compiles and runs, within the declarations below. The README's
-C program compiles, and prints what the README says about the message that the README's command packs.
+programs compile, and print and write what the README says about the message that the README's command packs.
 """
 import os
 import pathlib
@@ -70,12 +70,16 @@ def snippet_of(header):
     return "\n".join(lines)
 
 
-def compile_and_run(source, folder, *arguments):
+def compile_program(source, folder):
     program = pathlib.Path(folder) / "program"
     (pathlib.Path(folder) / "program.c").write_text(source)
     unused = ["-Wno-unused-variable", "-Wno-unused-but-set-variable", "-Wno-shadow"]
     run([CC, "-std=c11", *WARNINGS, *unused, *SANITIZERS, "-Iinclude", str(program) + ".c", str(BUILD / "libevalue.a"), "-o", str(program)])
-    return run([str(program), *arguments], cwd=folder)
+    return program
+
+
+def compile_and_run(source, folder, *arguments):
+    return run([str(compile_program(source, folder)), *arguments], cwd=folder)
 
 
 def check_snippet(header, folder):
@@ -91,20 +95,28 @@ def check_snippet(header, folder):
 
 
 def check_readme(folder):
-    """The README's program reads what the README's pack command wrote, and prints what the README shows."""
+    """read.c reads what the pack command wrote, and prints what the README shows; write.c writes the same bytes."""
     text = pathlib.Path("README.md").read_text()
-    program = re.search(r"```c\n(.*?)```", text, re.S).group(1)
-    lines = [line for line in program.splitlines() if line.strip() and not line.startswith("#include")]
-    if len(lines) > 24:
-        sys.exit("the README's program has %d lines" % len(lines))
-    pack = re.search(r"^(evalue pack .*? -o (\S+).*)$", text, re.M)
-    shown = re.search(r"<!-- prints -->\n```text\n(.*?)```", text, re.S).group(1)
-    python = re.search(r"^(python3 -c .*)$", text, re.M).group(1)
+    read, write = re.findall(r"```c\n(.*?)```", text, re.S)
+    for program in (read, write):
+        lines = [line for line in program.splitlines() if line.strip() and not line.startswith("#include")]
+        if len(lines) > 20:
+            sys.exit("a program of the README has %d lines" % len(lines))
+    commands = re.search(r"^(/usr/bin/python3 -c .*)\n(evalue pack .* -o (\S+).*)\n(evalue show .*)$", text, re.M)
+    shown, printed = re.search(r"```text\n(.*?)```", text, re.S), re.search(r"<!-- prints -->\n```text\n(.*?)```", text, re.S)
     environment = dict(os.environ, PATH="%s:%s" % (BUILD, os.environ["PATH"]))
-    run(["sh", "-ec", python.replace("python3", "/usr/bin/python3") + "\n" + pack.group(1)], cwd=folder, env=environment)
-    out = compile_and_run(program, folder, pack.group(2))
+    out = run(["sh", "-ec", "\n".join([commands.group(1), commands.group(2), commands.group(4)])], cwd=folder, env=environment)
+    check_output("evalue show", out, shown.group(1))
+    check_output("read.c", compile_and_run(read, folder, commands.group(3)), printed.group(1))
+    program = compile_program(write, folder)
+    written = subprocess.run([str(program)], check=True, capture_output=True).stdout
+    if written != (pathlib.Path(folder) / commands.group(3)).read_bytes():
+        sys.exit("write.c and the pack command write different bytes")
+
+
+def check_output(what, out, shown):
     if out != shown:
-        sys.exit("the README's program prints\n%s\nand the README says\n%s" % (out, shown))
+        sys.exit("%s prints\n%s\nand the README says\n%s" % (what, out, shown))
 
 
 def main():
@@ -115,7 +127,7 @@ def main():
         for header in headers:
             check_snippet(header, folder)
         check_readme(folder)
-    print("%d headers compile alone, their snippets and the README's program run" % len(headers))
+    print("%d headers compile alone, their snippets and the README's programs run" % len(headers))
 
 
 main()
