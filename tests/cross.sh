@@ -43,7 +43,7 @@ for target in $targets; do
   ar rcs "$out/libevalue.a" "$out"/src_*.o
   for test in tests/unit/*/test_*.c tests/conformance/test_conformance.c; do
     program=$out/$(basename "$test" .c)
-    $cc $flags -Iinclude -Itests/support -I$build -I$build/cmocka/include "$test" "$out/libevalue.a" "$out/cmocka.o" -lm -o "$program"
+    $cc $flags -Iinclude -Itests/support -I$build -isystem $build/cmocka/include "$test" "$out/libevalue.a" "$out/cmocka.o" -lm -o "$program"
     echo "== $name $(basename "$test" .c)"
     $qemu "$program"
   done

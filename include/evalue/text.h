@@ -24,13 +24,15 @@ extern "C" {
 EVALUE_API size_t evalue_print(const evalue *value, char *text, size_t capacity);
 
 /**
- * Prints an error: "offset 42: value 3: malformed: length: the length is not one that the tag can have: expected 8,
- * found 9". Without "value 3" when it belongs to no value; an error without a fault is printed as its status.
+ * Prints an error: "offset 42: value 3: malformed: length: the length is not the one that the tag has: expected 8,
+ * found 9". Without "value 3" when it belongs to no value; an error without a fault is printed as its status. A wrong
+ * magic is printed as four bytes; an input of fewer has zeros in their place.
  */
 EVALUE_API size_t evalue_print_error(const evalue_error *error, char *text, size_t capacity);
 
 /**
- * Prints one element of a tensor as a number that reads back as the same bits in the element's type; element must point
+ * Prints one element of a tensor as a number that reads back as the same bits in the element's type (but for the bits
+ * of a NaN); element must point
  * at evalue_element_size(scalar_type) bytes in the order of the wire.
  *
  * Fractions have as few digits as possible, and whole numbers below 10^16 all of theirs: 0.1, 65504, 1.5e-5. Others:
@@ -43,8 +45,8 @@ EVALUE_API size_t evalue_print_element(uint32_t scalar_type, const void *element
 EVALUE_API size_t evalue_print_double(double d, char *text, size_t capacity);
 
 /**
- * Prints bytes as a quoted string: well-formed UTF-8 as it is; quotes, backslashes, and all other bytes as \", \\, \n,
- * \x1b. Controls are escaped, too: C0, C1, line separators, and the marks that reorder text.
+ * Prints bytes as a quoted string: well-formed UTF-8 as it is; quotes, backslashes, and all other bytes as \", \\, \t,
+ * \n, \r, \x1b. Controls are escaped, too: C0, C1, line separators, and the marks that reorder text.
  */
 EVALUE_API size_t evalue_print_string(const void *data, size_t nbytes, char *text, size_t capacity);
 

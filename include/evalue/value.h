@@ -194,7 +194,7 @@ static inline evalue evalue_from_tensor(const evalue_tensor *tensor) {
   evalue v;
   v.tag = EVALUE_TAG_TENSOR;
   if (tensor != NULL) v.tensor = *tensor;
-  else v.tensor.ndim = UINT8_MAX;
+  else v.tensor.scalar_type = UINT8_MAX;
   return v;
 }
 
