@@ -133,7 +133,7 @@ $(BUILD)/fuzz/corpus: fuzz/make_corpus.py $(wildcard spec/vectors/*.jsonl)
 	rm -rf $@
 	$(PYTHON) $< spec/vectors $@
 
-$(BUILD)/fuzz/run_%: fuzz/fuzz_%.c fuzz/standalone.c $(static_lib) $(cli_objects)
+$(BUILD)/fuzz/run_%: fuzz/fuzz_%.c fuzz/standalone.c $(wildcard fuzz/*.h) $(static_lib) $(cli_objects)
 	@mkdir -p $(@D)
 	$(CC) $(TEST_FLAGS) -Isrc/cli $< fuzz/standalone.c $(fuzz_cli_objects) $(static_lib) $(JANSSON_LIBS) $(LDFLAGS) -o $@
 
