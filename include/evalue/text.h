@@ -31,9 +31,8 @@ EVALUE_API size_t evalue_print(const evalue *value, char *text, size_t capacity)
 EVALUE_API size_t evalue_print_error(const evalue_error *error, char *text, size_t capacity);
 
 /**
- * Prints one element of a tensor as a number that reads back as the same bits in the element's type (but for the bits
- * of a NaN); element must point
- * at evalue_element_size(scalar_type) bytes in the order of the wire.
+ * Prints one element of a tensor as a number that reads back as the same bits in the element's type, except that every
+ * NaN reads back as some NaN. element must point at evalue_element_size(scalar_type) bytes in the order of the wire.
  *
  * Fractions have as few digits as possible, and whole numbers below 10^16 all of theirs: 0.1, 65504, 1.5e-5. Others:
  * "nan" for every NaN, "inf", "-inf", "-0"; complex numbers are like "1+2j"; a bool is "true", "false", or the number

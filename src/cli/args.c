@@ -1,28 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Command lines. An option's value is whatever follows it, also when that begins with "-": `--int -5`, `--string --`.
  */
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 
 void cli_args_start(cli_args *args, char **argv, const char *help) {
   memset(args, 0, sizeof *args);
-  args->command = argv[0];
   args->argv = argv + 1;
   args->help = help;
-}
-
-int cli_usage_error(const char *command, const char *format, ...) {
-  char text[4096];
-  va_list list;
-  va_start(list, format);
-  vsnprintf(text, sizeof text, format, list);
-  va_end(list);
-  cli_message("%s: %s", command, text);
-  cli_message("try 'evalue %s --help'", command);
-  return CLI_FAILURE;
 }
 
 static bool stop(cli_args *args, int exit_code) {
@@ -48,7 +34,7 @@ static void split(cli_args *args) {
 bool cli_args_next(cli_args *args) {
   if (args->stop) return false;
   if (args->attached != NULL) {
-    cli_usage_error(args->command, "%.*s takes no value", (int)args->name_size, args->name);
+    cli_usage_error("%.*s takes no value", (int)args->name_size, args->name);
     return stop(args, CLI_FAILURE);
   }
   if (*args->argv == NULL) return false;
@@ -76,28 +62,39 @@ const char *cli_args_value(cli_args *args) {
   args->attached = NULL;
   if (value != NULL) return value;
   if (*args->argv != NULL) return *args->argv++;
-  cli_usage_error(args->command, "%.*s needs a value", (int)args->name_size, args->name);
+  cli_usage_error("%.*s needs a value", (int)args->name_size, args->name);
   return NULL;
 }
 
+bool cli_args_once(cli_args *args, const char **value) {
+  if (*value != NULL) {
+    cli_usage_error("%.*s given twice", (int)args->name_size, args->name);
+    return false;
+  }
+  *value = cli_args_value(args);
+  return *value != NULL;
+}
+
 int cli_args_unknown(const cli_args *args) {
-  if (args->is_operand) return cli_usage_error(args->command, "unexpected argument '%s'", args->name);
-  return cli_usage_error(args->command, "unknown option '%.*s'", (int)args->name_size, args->name);
+  if (args->is_operand) return cli_usage_error("unexpected argument '%s'", args->name);
+  return cli_usage_error("unknown option '%.*s'", (int)args->name_size, args->name);
 }
 
 bool cli_parse_form(const char *text, cli_form *form) {
+  if (text == NULL) return true;
   if (strcmp(text, "message") == 0) {
     *form = CLI_MESSAGE;
   } else if (strcmp(text, "sequence") == 0) {
     *form = CLI_SEQUENCE;
   } else {
-    cli_message("unknown form '%s': expected message or sequence", text);
+    cli_usage_error("unknown form '%s': expected message or sequence", text);
     return false;
   }
   return true;
 }
 
 bool cli_parse_alignment(const char *text, uint32_t *alignment) {
+  if (text == NULL) return true;
   for (uint32_t power = 1; power <= EVALUE_MAX_ALIGNMENT; power *= 2) {
     char name[16];
     snprintf(name, sizeof name, "%u", (unsigned)power);
@@ -106,6 +103,14 @@ bool cli_parse_alignment(const char *text, uint32_t *alignment) {
       return true;
     }
   }
-  cli_message("bad alignment '%s': expected a power of two from 1 to %d", text, EVALUE_MAX_ALIGNMENT);
+  cli_usage_error("bad alignment '%s': expected a power of two from 1 to %d", text, EVALUE_MAX_ALIGNMENT);
   return false;
+}
+
+int cli_scalar_type(const char *name) {
+  for (uint32_t code = 0; code <= UINT8_MAX; code++) {
+    const char *known = evalue_scalar_type_name(code);
+    if (known != NULL && strcmp(known, name) == 0) return (int)code;
+  }
+  return -1;
 }

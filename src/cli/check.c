@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `evalue check`: says whether files are valid. All are looked at, whatever is wrong with one. */
-#include "cli.h"
+#include <string.h>
+
+#include "display.h"
 
 static const char help[] =
     "usage: evalue check [--form F] [--deep] FILE...\n"
     "\n"
-    "Says whether files are valid: nothing on stdout, the first fault of each bad file on stderr.\n"
+    "Says whether files are valid: nothing when they are, otherwise the first fault of each bad file on stderr, with\n"
+    "its place in the file.\n"
     "\n"
-    "  --form F   message (default) or sequence\n"
-    "  --deep     look at the data of bool tensors, too: each byte should be 0 or 1\n"
-    "  FILE       '-' is stdin\n"
+    "  --form F     what each FILE is: message or sequence (default message)\n"
+    "  --deep       look at the data of bool tensors, too: each byte should be 0 or 1\n"
+    "  --help       this text\n"
     "\n"
-    "Exit status: 0 all are valid; 1 some are not; 2 usage, or a file could not be read.\n"
+    "FILE may be -, stdin.\n"
+    "\n"
+    "Exit status: 0 good; 1 bad data; 2 usage or I/O.\n"
     "\n"
     "example: evalue check --deep *.evalue\n";
 
@@ -20,14 +25,12 @@ static bool check_data(const cli_input *input, const evalue *value, uint64_t val
   uint64_t index = 0;
   if (value->tag != EVALUE_TAG_TENSOR || evalue_tensor_check_data(&value->tensor, &index) == EVALUE_OK) return true;
   const uint8_t *byte = (const uint8_t *)value->tensor.data + index;
-  evalue_error error = {.status = EVALUE_MALFORMED,
-                        .value_index = value_index,
-                        .fault = EVALUE_FAULT_BAD_BOOL,
-                        .field = EVALUE_FIELD_BOOL};
-  error.position = (uint64_t)(byte - input->data);
-  error.expected = 1;
-  error.found = *byte;
-  cli_report_fault(input, &error);
+  char place[CLI_INDEX_SIZE];
+  cli_format_index(&value->tensor, index, place);
+  if (place[0] == '\0') snprintf(place, sizeof place, "[]");
+  cli_report(input->name,
+             "offset %zu: value %llu: malformed: an element of the bool tensor is neither 0 nor 1: element %s is %u",
+             (size_t)(byte - input->data), (unsigned long long)value_index, place, (unsigned)*byte);
   return false;
 }
 
@@ -56,7 +59,7 @@ static int check_input(const cli_input *input, cli_form form, bool deep) {
 
 static int check_file(const char *name, cli_form form, bool deep) {
   cli_input input;
-  if (!cli_input_open(&input, name)) return CLI_FAILURE;
+  if (!cli_input_open(&input, name, cli_needed_by(form))) return CLI_FAILURE;
   int result = check_input(&input, form, deep);
   cli_input_close(&input);
   return result;
@@ -64,14 +67,21 @@ static int check_file(const char *name, cli_form form, bool deep) {
 
 /* Reads the options, and gathers the operands at the beginning of argv. */
 static bool parse(cli_args *args, cli_form *form, bool *deep, char **files) {
+  const char *form_text = NULL;
+  bool stdin_given = false;
   size_t n = 0;
   while (cli_args_next(args)) {
     if (cli_args_is(args, "--form")) {
-      const char *text = cli_args_value(args);
-      if (text == NULL || !cli_parse_form(text, form)) return false;
+      if (!cli_args_once(args, &form_text)) return false;
     } else if (cli_args_is(args, "--deep")) {
       *deep = true;
     } else if (args->is_operand) {
+      bool is_stdin = strcmp(args->name, "-") == 0;
+      if (is_stdin && stdin_given) {
+        cli_usage_error("stdin can be read once");
+        return false;
+      }
+      stdin_given = stdin_given || is_stdin;
       files[n++] = args->argv[-1];
     } else {
       cli_args_unknown(args);
@@ -79,7 +89,7 @@ static bool parse(cli_args *args, cli_form *form, bool *deep, char **files) {
     }
   }
   files[n] = NULL;
-  return true;
+  return args->stop || cli_parse_form(form_text, form);
 }
 
 int cli_check(int argc, char **argv) {
@@ -91,7 +101,7 @@ int cli_check(int argc, char **argv) {
   char **files = argv; /* argv[0] is no longer needed, so operands never overtake what is left to read */
   if (!parse(&args, &form, &deep, files)) return CLI_FAILURE;
   if (args.stop) return args.exit_code;
-  if (files[0] == NULL) return cli_usage_error("check", "no file");
+  if (files[0] == NULL) return cli_usage_error("expected a FILE");
   int worst = CLI_OK;
   for (; *files != NULL; files++) {
     int result = check_file(*files, form, deep);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the subcommands of `evalue` share. Files: main.c picks the subcommand; one file a subcommand (pack.c show.c
- * check.c unpack.c convert.c); args.c input.c output.c stream.c cleanup.c report.c guess.c progress.c help them; npy.c,
- * json.c and json_write.c know the two foreign formats; layout.c and table.c draw for `show`.
+ * check.c unpack.c convert.c); args.c input.c output.c sync.c stream.c directory.c cleanup.c report.c guess.c
+ * progress.c help them; npy.c, json.c and json_write.c know the two foreign formats; layout.c and table.c draw for
+ * `show`.
  */
 #ifndef EVALUE_CLI_H
 #define EVALUE_CLI_H
@@ -28,9 +29,8 @@ typedef enum cli_form { CLI_MESSAGE, CLI_SEQUENCE } cli_form;
  *     cli_args args;
  *     cli_args_start(&args, argv, help);
  *     while (cli_args_next(&args)) {
- *       if (cli_args_is(&args, "--form")) {
- *         const char *text = cli_args_value(&args);          // NULL, with a message, when it has no value
- *         if (text == NULL || !cli_parse_form(text, &form)) return CLI_FAILURE;
+ *       if (cli_args_is(&args, "-o")) {
+ *         if (!cli_args_once(&args, &out)) return CLI_FAILURE;   // with a message: no value, or given twice
  *       } else if (cli_args_is(&args, "--json")) {
  *         json = true;
  *       } else if (args.is_operand) {
@@ -43,55 +43,70 @@ typedef enum cli_form { CLI_MESSAGE, CLI_SEQUENCE } cli_form;
  */
 typedef struct cli_args {
   char **argv;          /* what is left to look at; NULL at its end */
-  const char *command;  /* argv[0], for messages */
   const char *help;     /* what --help prints */
   const char *name;     /* the option, or the operand */
   size_t name_size;     /* of an option, without its value */
   const char *attached; /* the value in the same argument, until it is asked for; NULL if there is none */
   bool is_operand;
-  bool operands_only;   /* "--" was seen */
+  bool operands_only; /* "--" was seen */
   bool stop;
-  int exit_code;        /* for stop */
+  int exit_code; /* for stop */
 } cli_args;
 
 void cli_args_start(cli_args *args, char **argv, const char *help);
 bool cli_args_next(cli_args *args);
 bool cli_args_is(const cli_args *args, const char *option);
-const char *cli_args_value(cli_args *args);
 int cli_args_unknown(const cli_args *args);
 
-/* Prints "evalue COMMAND: " and a message, and where to find help, on stderr. Returns CLI_FAILURE. */
-int cli_usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Takes the option's value; NULL, with a message, when it has none. */
+const char *cli_args_value(cli_args *args);
 
-/* A subcommand's main: argv[0] is its name. Returns an exit code. Main reports it when stdout (as a FILE) has failed. */
+/* The same for an option that may be given once: *value is NULL until then. */
+bool cli_args_once(cli_args *args, const char **value);
+
+/* A subcommand's main: argv[0] is its name. Returns an exit code. Main reports it when stdout (as a FILE) has failed.
+ */
 int cli_pack(int argc, char **argv);
 int cli_show(int argc, char **argv);
 int cli_check(int argc, char **argv);
 int cli_unpack(int argc, char **argv);
 int cli_convert(int argc, char **argv);
 
-/* Parses the name of a form; false, with a message on stderr, when it is none. */
+/* Parses the name of a form; false, with a message, when it is none. NULL leaves *form as it is: the option was not
+ * given. */
 bool cli_parse_form(const char *text, cli_form *form);
 
-/* Parses an alignment: a power of two from 1 to 4096; false, with a message on stderr, when it is none. */
+/* Parses an alignment: a power of two from 1 to 4096; as cli_parse_form. */
 bool cli_parse_alignment(const char *text, uint32_t *alignment);
+
+/* Returns the scalar type with this name; -1 when there is none. */
+int cli_scalar_type(const char *name);
 
 /* ---- input.c: a whole file, or stdin, as bytes ---- */
 
 typedef struct cli_input {
-  const char *name;    /* as given; "-" is stdin */
-  const uint8_t *data; /* size bytes, mapped or read once; never NULL */
+  const char *name;        /* as given; "-" is stdin */
+  const char *form_option; /* the option that says which form it has, for hints; NULL: --form */
+  const uint8_t *data;     /* size bytes, mapped or read once; never NULL */
   size_t size;
-  int fd;              /* of a mapped file; -1 otherwise */
-  int slot;            /* of a mapped file: where the handler of SIGBUS finds it */
-  void *memory;        /* what was read into memory; NULL for a mapped file */
+  int fd;        /* of a mapped file; -1 otherwise */
+  int slot;      /* of a mapped file: where the handler of SIGBUS finds it */
+  void *memory;  /* what was read into memory; NULL for a mapped file */
+  bool has_more; /* it was not read to its end, because nothing after these bytes matters */
 } cli_input;
+
+/* Says how many bytes of an input are needed to judge it, when its first size bytes are these; size or less when no
+ * more are. */
+typedef uint64_t cli_needed(const uint8_t *data, size_t size);
 
 /*
  * Opens a file, or stdin for "-". Prints what went wrong and returns false. A file that shrinks while it is mapped
- * never raises a signal: see cli_input_ok.
+ * never raises a signal: see cli_input_ok. Pipes and devices are read as far as `needed` asks; NULL: to their end.
  */
-bool cli_input_open(cli_input *input, const char *name);
+bool cli_input_open(cli_input *input, const char *name, cli_needed *needed);
+
+/* What a reader of that form needs: of a message what its header says and one byte more, to see whether it goes on. */
+cli_needed *cli_needed_by(cli_form form);
 
 /*
  * Says whether all bytes that were looked at were really there; if not, prints an I/O error and returns false. Ask
@@ -124,6 +139,14 @@ void cli_output_discard(cli_output *output); /* frees; NULL is fine */
  * shrunk: see cli_input_ok.
  */
 bool cli_write_all(int fd, const char *name, const void *data, size_t size);
+
+/* ---- sync.c: onto the disk ---- */
+
+/* Waits until what was written to a file or directory is on the disk. Returns 0, or what errno says. */
+int cli_sync(int fd);
+
+/* The same for the directory that holds the file with this path. */
+int cli_sync_parent(const char *path);
 
 /* The mode that a new file with these permission bits gets. */
 mode_t cli_new_mode(mode_t wanted);
@@ -170,31 +193,48 @@ typedef struct cli_stream {
 /* All return false, with a message, on failure. An alignment of 0 is the default. */
 bool cli_stream_start(cli_stream *stream, cli_output *output, cli_form form, uint32_t alignment);
 bool cli_stream_put(cli_stream *stream, const evalue *value);
-bool cli_stream_put_big_endian(cli_stream *stream, const evalue_tensor *tensor); /* a tensor with big-endian data */
+/* A tensor whose data are big-endian components of component_size bytes. */
+bool cli_stream_put_big_endian(cli_stream *stream, const evalue_tensor *tensor, uint32_t component_size);
 bool cli_stream_put_ancillary(cli_stream *stream, uint32_t tag, evalue_slice payload);
 bool cli_stream_finish(cli_stream *stream); /* the output is then complete, not committed */
 
 /* ---- report.c: messages on stderr; nothing from an input or a file name reaches the terminal raw ---- */
 
-/* Prints "evalue: " and a message and a newline. Control characters in the result are escaped. */
+/* Sets the subcommand whose name messages begin with. The string must stay valid. */
+void cli_set_command(const char *name);
+
+/* What went wrong with the command line, or in reading or writing: prints "evalue COMMAND: " and a message. */
 void cli_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The same, and where to find help. Returns CLI_FAILURE. */
+int cli_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* What is wrong with data: prints "NAME: " and a message. */
+void cli_report(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /*
- * Prints "NAME: offset N: value I: STATUS: explanation", and for a bad magic what the input looks like instead, if that
+ * Reports "offset N: value I: STATUS: explanation", and for a bad magic what the input looks like instead, if that
  * can be told.
  */
 void cli_report_fault(const cli_input *input, const evalue_error *error);
 
-/* Writes text to a stream, escaping control characters and ill-formed UTF-8 like \x1b. */
+/* Writes text to a stream, escaping control characters, marks that reorder text and ill-formed UTF-8 like \x1b. */
 void cli_put_escaped(FILE *stream, const char *text, size_t size);
-
-/* The length of the well-formed UTF-8 character that text starts with; 0 if there is none. size is at least 1. */
-size_t cli_utf8_length(const void *text, size_t size);
 
 /* ---- guess.c ---- */
 
-/* Says what bytes that are not of the form look like instead; NULL when that cannot be told. The string is static. */
-const char *cli_guess(const cli_input *input, bool expected_message);
+/* What an input should have been. */
+typedef enum cli_expected {
+  CLI_EXPECTED_MESSAGE,
+  CLI_EXPECTED_SEQUENCE,
+  CLI_EXPECTED_NPY,
+  CLI_EXPECTED_JSON
+} cli_expected;
+
+enum { CLI_GUESS_SIZE = 100 };
+
+/* Says what bytes that are not as expected look like instead; false when that cannot be told. */
+bool cli_guess(const cli_input *input, cli_expected expected, char text[CLI_GUESS_SIZE]);
 
 /* ---- progress.c: a bar on stderr while long work runs; nothing when stderr is no terminal ---- */
 
@@ -219,10 +259,7 @@ void cli_reader_init(evalue_reader *reader, const cli_input *input, cli_form for
 
 /* ---- json_write.c: values as JSON Lines (spec, appendix B); json.h has the reader ---- */
 
-/*
- * Writes one value as a line. Hex of tensor data is streamed, never held whole. False when the stream failed or memory
- * ran out.
- */
+/* Writes one value as a line. False when the stream failed. */
 bool cli_json_write(FILE *stream, const evalue *value);
 
 /* ---- table.c and layout.c: `show` ---- */

@@ -8,18 +8,27 @@
 static const char help[] =
     "usage: evalue convert [--from F] [--to F] [--align N] IN OUT\n"
     "\n"
-    "Rewrites a file in the other form, or with another alignment. The values stay the same, bit for bit.\n"
+    "Rewrites IN as OUT, in the other form or with another alignment. The values stay the same, bit for bit, and\n"
+    "ancillary elements stay where they are.\n"
     "\n"
-    "  --from F    the form of IN: message (default) or sequence\n"
-    "  --to F      the form of OUT: message (default) or sequence\n"
-    "  --align N   alignment of tensor data in a message, 1 to 4096; without it that of IN, or 16 if IN is a sequence\n"
-    "  IN, OUT     '-' is stdin, stdout; they may be the same file\n"
+    "  --from F     what IN is: message or sequence (default message)\n"
+    "  --to F       what OUT will be: message or sequence (default message)\n"
+    "  --align N    alignment of tensor data in a message, a power of two from 1 to 4096 (default that of IN; 16 if "
+    "IN\n"
+    "               is a sequence)\n"
+    "  --help       this text\n"
     "\n"
-    "example: evalue convert --from message --to sequence values.evalue values.seq\n";
+    "IN may be -, stdin; OUT may be -, stdout. They may be the same file. OUT appears whole or not at all; for stdout\n"
+    "and pipes it is first made in TMPDIR (default /tmp).\n"
+    "\n"
+    "Exit status: 0 good; 1 bad data; 2 usage or I/O.\n"
+    "\n"
+    "example: evalue convert --to sequence values.evalue values.seq\n";
 
 typedef struct job {
   cli_form from, to;
   uint32_t alignment; /* 0: not given */
+  const char *from_text, *to_text, *alignment_text;
   const char *in, *out;
 } job;
 
@@ -61,13 +70,12 @@ static int convert(const job *j, const cli_input *input, cli_output *output) {
 
 static bool parse(cli_args *args, job *j) {
   while (cli_args_next(args)) {
-    if (cli_args_is(args, "--from") || cli_args_is(args, "--to")) {
-      cli_form *form = cli_args_is(args, "--from") ? &j->from : &j->to;
-      const char *text = cli_args_value(args);
-      if (text == NULL || !cli_parse_form(text, form)) return false;
+    if (cli_args_is(args, "--from")) {
+      if (!cli_args_once(args, &j->from_text)) return false;
+    } else if (cli_args_is(args, "--to")) {
+      if (!cli_args_once(args, &j->to_text)) return false;
     } else if (cli_args_is(args, "--align")) {
-      const char *text = cli_args_value(args);
-      if (text == NULL || !cli_parse_alignment(text, &j->alignment)) return false;
+      if (!cli_args_once(args, &j->alignment_text)) return false;
     } else if (args->is_operand && j->out == NULL) {
       *(j->in == NULL ? &j->in : &j->out) = args->name;
     } else {
@@ -75,20 +83,22 @@ static bool parse(cli_args *args, job *j) {
       return false;
     }
   }
-  return true;
+  return args->stop || (cli_parse_form(j->from_text, &j->from) && cli_parse_form(j->to_text, &j->to) &&
+                        cli_parse_alignment(j->alignment_text, &j->alignment));
 }
 
 int cli_convert(int argc, char **argv) {
   cli_args args;
   cli_input input;
-  job j = {CLI_MESSAGE, CLI_MESSAGE, 0, NULL, NULL};
+  job j = {.from = CLI_MESSAGE, .to = CLI_MESSAGE};
   (void)argc;
   cli_args_start(&args, argv, help);
   if (!parse(&args, &j)) return CLI_FAILURE;
   if (args.stop) return args.exit_code;
-  if (j.out == NULL) return cli_usage_error("convert", "expected IN and OUT");
-  if (j.to == CLI_SEQUENCE && j.alignment > 1) return cli_usage_error("convert", "a sequence has no alignment");
-  if (!cli_input_open(&input, j.in)) return CLI_FAILURE;
+  if (j.out == NULL) return cli_usage_error("expected IN and OUT");
+  if (j.to == CLI_SEQUENCE && j.alignment > 1) return cli_usage_error("a sequence has no alignment");
+  if (!cli_input_open(&input, j.in, cli_needed_by(j.from))) return CLI_FAILURE;
+  input.form_option = "--from";
   cli_output *output = cli_output_open(j.out);
   int result = output == NULL ? CLI_FAILURE : convert(&j, &input, output);
   if (result == CLI_OK) {

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files that draw for `show` share: show.c table.c layout.c layout_element.c tensor_text.c decimal.c style.c.
+/* What the files that draw for `show` share: show.c table.c layout.c layout_element.c tensor_text.c
+ * number_style.c style.c.
  */
 #ifndef EVALUE_CLI_DISPLAY_H
 #define EVALUE_CLI_DISPLAY_H
 
+#include "../text/shared.h"
 #include "cli.h"
 
-enum { CLI_COLUMNS = 100 /* lines are about so long */ };
+enum {
+  CLI_COLUMNS = 100, /* lines are about so long */
+  CLI_ROW = 8,       /* bytes in a line of the layout */
+  CLI_MOST_ROWS = 4  /* of a payload there; what is left is counted, if it is more than a line */
+};
 
 /* ---- style.c: colours, and small texts ---- */
 
@@ -33,28 +39,33 @@ const char *cli_plural(uint64_t number);
 /* The largest size up to `most` that cuts no character of a string of `size` bytes. */
 size_t cli_whole_characters(const void *data, size_t size, size_t most);
 
-/* ---- decimal.c: numbers of one tensor, uniformly ---- */
+/* Writes the index of the k-th element in memory of a tensor that has elements, like "[0, 2]"; nothing for a tensor
+ * without dimensions. */
+enum { CLI_INDEX_SIZE = EVALUE_MAX_NDIM * 12 + 2 };
+void cli_format_index(const evalue_tensor *tensor, uint64_t k, char text[CLI_INDEX_SIZE]);
+
+/* ---- number_style.c: numbers of one tensor, uniformly ---- */
 
 enum { CLI_NUMBER_SIZE = 96 }; /* holds any number that is written here */
 
 /* How the numbers of a tensor are written. All zero: none was looked at yet. */
 typedef struct cli_number_style {
   bool any;              /* is there a finite number but zero? */
-  bool fractions;        /* is one of them not whole? */
   int largest, smallest; /* decimal exponents */
   int decimals;          /* most digits after the point that one of them has */
-  int digits;            /* most significant digits that one of them has */
+  int digits;            /* most digits that one of them has in scientific notation */
   bool scientific;       /* decided by cli_number_style_end */
 } cli_number_style;
 
-/* Looks at a number as evalue_print_element writes it; a complex one counts as two. */
-void cli_number_style_add(cli_number_style *style, const char *text);
+/* Looks at an element of a floating-point or complex type. */
+void cli_number_style_add(cli_number_style *style, uint32_t scalar_type, const uint8_t *element);
 
 /* Decides, once all are seen. */
 void cli_number_style_end(cli_number_style *style);
 
-/* Writes a number in the style. */
-void cli_number_format(const cli_number_style *style, const char *text, char out[CLI_NUMBER_SIZE]);
+/* Writes an element in the style. */
+void cli_number_format(const cli_number_style *style, uint32_t scalar_type, const uint8_t *element,
+                       char out[CLI_NUMBER_SIZE]);
 
 /* ---- tensor_text.c: a tensor as nested brackets ---- */
 
@@ -102,6 +113,7 @@ typedef struct cli_layout {
   bool marked;               /* the fault has been drawn */
   cli_layout_row faulty;     /* its row */
   unsigned rows_after;       /* drawn since then */
+  size_t drawn;              /* the bytes up to here, but for those that were only counted */
 } cli_layout;
 
 /* Draws nbytes bytes at a position, as far as they are there, and the fault's mark under it. False when the fault is in
@@ -119,6 +131,9 @@ void cli_layout_heading(cli_layout *layout, const char *format, ...) __attribute
 
 /* Draws bytes without structure: the first few rows, and the row of a fault. False when the fault is in them. */
 bool cli_layout_bytes(cli_layout *layout, size_t position, size_t nbytes, cli_role role, const char *field);
+
+/* Of so many bytes of data, how many are drawn: the first few rows, or all when only one row more is there. */
+size_t cli_layout_shown(size_t available);
 
 /*
  * Draws the element at a position, and its heading; at the end, nothing. index is that of the value that it is or

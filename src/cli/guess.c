@@ -28,29 +28,28 @@ static bool is_tfrecord(const cli_input *input) {
 
 static bool is_sequence(const cli_input *input) {
   evalue_reader reader;
+  if (input->has_more) return false;
   evalue_status status = evalue_reader_init_sequence(&reader, input->data, input->size, NULL);
   while (status == EVALUE_OK) status = evalue_reader_next(&reader, NULL);
   return status == EVALUE_END && evalue_reader_count(&reader) > 0;
 }
 
-static uint64_t load_big_endian_u32(const uint8_t *p) {
+static uint32_t load_big_endian_u32(const uint8_t *p) {
   return evalue_swap_u32(evalue_load_u32(p));
 }
 
 /* The payload of a Tensor in EValue.toByteArray(): scalar type, ndim, big-endian sizes, data. */
 static bool is_java_tensor(const uint8_t *p, size_t size) {
+  int32_t sizes[EVALUE_MAX_NDIM];
+  uint64_t nbytes = 0;
   if (size < 2 || p[1] > EVALUE_MAX_NDIM || size < 2 + 4 * (size_t)p[1]) return false;
-  uint64_t nbytes = evalue_element_size(p[0]);
-  for (size_t d = 0; d < p[1]; d++) {
-    uint64_t length = load_big_endian_u32(p + 2 + 4 * d);
-    if (length > INT32_MAX || !evalue_multiply(&nbytes, (uint32_t)length)) return false;
-  }
-  return evalue_element_size(p[0]) != 0 && nbytes == size - 2 - 4 * (size_t)p[1];
+  for (size_t d = 0; d < p[1]; d++) sizes[d] = (int32_t)load_big_endian_u32(p + 2 + 4 * d);
+  return evalue_tensor_nbytes(p[0], p[1], sizes, &nbytes) == EVALUE_OK && nbytes == size - 2 - 4 * (size_t)p[1];
 }
 
 /* One value, exactly, as ExecuTorch's Android class EValue writes it (spec, section 16). */
 static bool is_java(const cli_input *input) {
-  if (input->size == 0) return false;
+  if (input->size == 0 || input->has_more) return false;
   const uint8_t *payload = input->data + 1;
   size_t size = input->size - 1;
   switch (input->data[0]) {
@@ -75,15 +74,36 @@ static bool is_json_lines(const cli_input *input) {
   return memmem(brace, size, "\"", 1) != NULL;
 }
 
-const char *cli_guess(const cli_input *input, bool expected_message) {
-  if (input->size == 0) return NULL;
-  if (starts_with(input, "EVAL", 4)) return expected_message ? NULL : "an EValue message: try the form 'message'";
-  if (starts_with(input, "\x93NUMPY", 6)) return "a .npy file: 'evalue pack --tensor' reads it";
+/* What bytes look like, apart from EValue's own two forms; NULL when that cannot be told. */
+static const char *guess_foreign(const cli_input *input, cli_expected expected) {
+  bool is_item = expected == CLI_EXPECTED_NPY || expected == CLI_EXPECTED_JSON; /* of pack */
+  if (starts_with(input, "\x93NUMPY", 6)) {
+    return is_item ? "a .npy file: --tensor reads it" : "a .npy file: 'evalue pack --tensor' reads it";
+  }
   if (starts_with(input, "\x1f\x8b", 2)) return "gzip data";
   if (starts_with(input, "PK\3\4", 4)) return "a zip archive (.npz, .pt)";
-  if (is_json_lines(input)) return "JSON Lines: 'evalue pack --json' reads them";
+  if (expected != CLI_EXPECTED_JSON && is_json_lines(input)) {
+    return is_item ? "JSON Lines: --json reads them" : "JSON Lines: 'evalue pack --json' reads them";
+  }
   if (is_tfrecord(input)) return "a TFRecord file";
-  if (expected_message && is_sequence(input)) return "an EValue sequence: try the form 'sequence'";
-  if (is_java(input)) return "the bytes of ExecuTorch's Java EValue.toByteArray()";
   return NULL;
+}
+
+bool cli_guess(const cli_input *input, cli_expected expected, char text[CLI_GUESS_SIZE]) {
+  const char *foreign = guess_foreign(input, expected);
+  const char *option = input->form_option != NULL ? input->form_option : "--form";
+  bool is_message = starts_with(input, "EVAL", 4);
+  text[0] = '\0';
+  if (is_message && expected == CLI_EXPECTED_SEQUENCE) {
+    snprintf(text, CLI_GUESS_SIZE, "an EValue message: try %s message", option);
+  } else if (is_message && expected != CLI_EXPECTED_MESSAGE) {
+    snprintf(text, CLI_GUESS_SIZE, "an EValue message: 'evalue unpack' turns it into .npy files and JSON Lines");
+  } else if (foreign != NULL) {
+    snprintf(text, CLI_GUESS_SIZE, "%s", foreign);
+  } else if (expected == CLI_EXPECTED_MESSAGE && is_sequence(input)) {
+    snprintf(text, CLI_GUESS_SIZE, "an EValue sequence: try %s sequence", option);
+  } else if (expected != CLI_EXPECTED_JSON && is_java(input)) {
+    snprintf(text, CLI_GUESS_SIZE, "the bytes of ExecuTorch's Java EValue.toByteArray()");
+  }
+  return text[0] != '\0';
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A whole file as bytes: regular files are mapped, everything else is read into memory once.
+ * A whole file as bytes: regular files are mapped, everything else is read into memory once, as far as
+ * it matters.
  *
  * A mapped file that another process cuts short raises SIGBUS where its pages are missing. The handler here puts zero
  * pages there and remembers it; whoever publishes something made from the file asks cli_input_ok first.
@@ -18,10 +19,10 @@
 
 /* ---- mapped files, as the handler sees them ---- */
 
-enum { SLOT_COUNT = 8, NO_SLOT = -1 };
+enum { SLOT_COUNT = 8, NO_SLOT = -1, FIRST_SIZE = 1 << 16 };
 
 static struct {
-  volatile uintptr_t start;
+  uint8_t *volatile start;
   volatile size_t size; /* 0: not used */
   volatile sig_atomic_t damaged;
 } slots[SLOT_COUNT];
@@ -33,9 +34,10 @@ static void on_sigbus(int number, siginfo_t *info, void *context) {
   (void)context;
   uintptr_t address = (uintptr_t)info->si_addr;
   for (int i = 0; i < SLOT_COUNT; i++) {
-    if (address - slots[i].start >= slots[i].size) continue;
-    uintptr_t offset = (address - slots[i].start) & ~(page_size - 1);
-    void *page = (void *)(slots[i].start + offset);
+    uintptr_t offset = address - (uintptr_t)slots[i].start;
+    if (offset >= slots[i].size) continue;
+    offset &= ~(page_size - 1);
+    void *page = slots[i].start + offset;
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
     if (mmap(page, slots[i].size - offset, PROT_READ, flags, -1, 0) == MAP_FAILED) break;
     slots[i].damaged = 1;
@@ -66,7 +68,7 @@ static bool map(cli_input *input, int fd, size_t size) {
   void *data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
   if (data == MAP_FAILED) return false;
   slots[slot].damaged = 0;
-  slots[slot].start = (uintptr_t)data;
+  slots[slot].start = data;
   slots[slot].size = size;
   input->data = data;
   input->size = size;
@@ -77,34 +79,40 @@ static bool map(cli_input *input, int fd, size_t size) {
 
 /* ---- opening ---- */
 
-/* Reads on until the end. */
-static bool read_all(cli_input *input, int fd) {
-  size_t capacity = 1 << 16;
-  uint8_t *memory = malloc(capacity);
-  size_t size = 0;
-  while (memory != NULL) {
-    ssize_t n = read(fd, memory + size, capacity - size);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) {
+/* Doubles the memory, but to no more than what is needed. */
+static bool grow(cli_input *input, size_t *capacity, uint64_t needed) {
+  size_t larger = *capacity == 0 ? FIRST_SIZE : *capacity <= SIZE_MAX / 2 ? *capacity * 2 : SIZE_MAX;
+  if (larger > needed) larger = (size_t)needed;
+  uint8_t *memory = larger > *capacity ? realloc(input->memory, larger) : NULL;
+  if (memory == NULL) {
+    cli_message("%s: out of memory", cli_input_name(input->name));
+    return false;
+  }
+  input->memory = memory;
+  input->data = memory;
+  *capacity = larger;
+  return true;
+}
+
+/* Reads on, a piece at a time, until the end or until nothing that follows matters. */
+static bool read_pieces(cli_input *input, int fd, cli_needed *needed_by) {
+  size_t capacity = 0;
+  for (;;) {
+    uint64_t needed = needed_by != NULL ? needed_by(input->data, input->size) : UINT64_MAX;
+    input->has_more = needed <= input->size;
+    if (input->has_more && capacity != 0) return true;
+    if (input->size == capacity && !grow(input, &capacity, needed)) return false;
+    size_t room = capacity - input->size;
+    if (room > needed - input->size) room = (size_t)(needed - input->size);
+    ssize_t n = read(fd, (uint8_t *)input->memory + input->size, room);
+    if (n == 0) return true;
+    if (n > 0) {
+      input->size += (size_t)n;
+    } else if (errno != EINTR) {
       cli_message("%s: cannot read: %s", cli_input_name(input->name), strerror(errno));
-      free(memory);
       return false;
     }
-    if (n == 0) {
-      input->memory = memory;
-      input->data = memory;
-      input->size = size;
-      return true;
-    }
-    size += (size_t)n;
-    if (size < capacity) continue;
-    uint8_t *larger = capacity <= SIZE_MAX / 2 ? realloc(memory, capacity * 2) : NULL;
-    if (larger == NULL) free(memory);
-    memory = larger;
-    capacity *= 2;
   }
-  cli_message("%s: out of memory", cli_input_name(input->name));
-  return false;
 }
 
 static int open_by_name(const char *name) {
@@ -112,24 +120,36 @@ static int open_by_name(const char *name) {
   return open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 }
 
-bool cli_input_open(cli_input *input, const char *name) {
+/* Fills the input from an open file, which it keeps when it maps it. */
+static bool take(cli_input *input, int fd, const struct stat *status, cli_needed *needed) {
+  /* Files that do not know their size, as in /proc, say 0; and a shell may have read the beginning of stdin already. */
+  bool whole = S_ISREG(status->st_mode) && status->st_size > 0 && lseek(fd, 0, SEEK_CUR) == 0;
+  if (whole && (uintmax_t)status->st_size > SIZE_MAX) {
+    cli_message("%s: cannot read: %ju bytes are more than this system can address", cli_input_name(input->name),
+                (uintmax_t)status->st_size);
+    close(fd);
+    return false;
+  }
+  if (whole && map(input, fd, (size_t)status->st_size)) return true;
+  bool good = read_pieces(input, fd, needed);
+  close(fd);
+  if (!good) free(input->memory);
+  return good;
+}
+
+bool cli_input_open(cli_input *input, const char *name, cli_needed *needed) {
+  static const uint8_t nothing[1];
   memset(input, 0, sizeof *input);
   input->name = name;
+  input->data = nothing;
   input->fd = -1;
   input->slot = NO_SLOT;
   int fd = open_by_name(name);
   struct stat status;
-  if (fd < 0 || fstat(fd, &status) != 0) {
-    cli_message("%s: cannot open: %s", cli_input_name(name), strerror(errno));
-    if (fd >= 0) close(fd);
-    return false;
-  }
-  /* Files that do not know their size, as in /proc, say 0; and a shell may have read the beginning of stdin already. */
-  bool whole = S_ISREG(status.st_mode) && status.st_size > 0 && lseek(fd, 0, SEEK_CUR) == 0;
-  if (whole && (uintmax_t)status.st_size <= SIZE_MAX && map(input, fd, (size_t)status.st_size)) return true;
-  bool good = read_all(input, fd);
-  close(fd);
-  return good;
+  if (fd >= 0 && fstat(fd, &status) == 0) return take(input, fd, &status, needed);
+  cli_message("%s: cannot open: %s", cli_input_name(name), strerror(errno));
+  if (fd >= 0) close(fd);
+  return false;
 }
 
 bool cli_input_ok(const cli_input *input) {
@@ -145,7 +165,7 @@ bool cli_input_ok(const cli_input *input) {
 
 void cli_input_close(cli_input *input) {
   if (input->slot != NO_SLOT) {
-    munmap((void *)slots[input->slot].start, input->size);
+    munmap(slots[input->slot].start, input->size);
     slots[input->slot].size = 0;
     close(input->fd);
   }
@@ -163,4 +183,19 @@ void cli_reader_init(evalue_reader *reader, const cli_input *input, cli_form for
   } else {
     evalue_reader_init_sequence(reader, input->data, input->size, NULL);
   }
+}
+
+/* A header that is wrong is never mended by what follows it. */
+static uint64_t needed_by_message(const uint8_t *data, size_t size) {
+  evalue_reader reader;
+  evalue_status status = evalue_reader_init(&reader, data, size, NULL);
+  const evalue_error *error = evalue_reader_error(&reader);
+  bool is_short = status == EVALUE_TRUNCATED && error->fault == EVALUE_FAULT_HEADER_SHORT;
+  if (is_short) return EVALUE_HEADER_SIZE;
+  if (status == EVALUE_TRUNCATED) return error->needed + 1;
+  return status == EVALUE_OK ? EVALUE_HEADER_SIZE + evalue_load_u64(data + 8) + 1 : size;
+}
+
+cli_needed *cli_needed_by(cli_form form) {
+  return form == CLI_MESSAGE ? needed_by_message : NULL;
 }

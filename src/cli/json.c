@@ -21,7 +21,7 @@ static int fail(const cli_json_reader *r, const char *format, ...) {
   va_start(list, format);
   vsnprintf(text, sizeof text, format, list);
   va_end(list);
-  cli_message("%s: line %" PRIu64 ": %s", cli_input_name(r->name), r->line, text);
+  cli_report(r->name, "line %" PRIu64 ": %s", r->line, text);
   return CLI_BAD_DATA;
 }
 
@@ -117,7 +117,7 @@ static int read_bits(cli_json_reader *r, const json_t *json, uint64_t *bits) {
   uint8_t bytes[8];
   if (!json_is_string(json)) return fail_type(r, "bits_hex", "16 hex digits", json);
   if (json_string_length(json) != 16) {
-    return fail(r, "\"bits_hex\": expected 16 hex digits, found %zu characters", json_string_length(json));
+    return fail(r, "\"bits_hex\": expected 16 hex digits, found %zu", json_string_length(json));
   }
   int result = decode_hex(r, "bits_hex", json, bytes);
   if (result != CLI_OK) return result;
@@ -175,29 +175,26 @@ static int read_string(cli_json_reader *r, evalue *value) {
 static int read_scalar_type(cli_json_reader *r, uint32_t *scalar_type) {
   const json_t *json = json_object_get(r->root, "scalar_type");
   if (!json_is_string(json)) return fail_type(r, "scalar_type", "the name of a scalar type", json);
-  for (uint32_t code = 0; code <= UINT8_MAX; code++) {
-    const char *name = evalue_scalar_type_name(code);
-    if (name == NULL || strlen(name) != json_string_length(json) || strcmp(name, json_string_value(json)) != 0)
-      continue;
-    *scalar_type = code;
-    return CLI_OK;
-  }
-  return fail(r, "\"scalar_type\": expected the name of a scalar type, found \"%.100s\"", json_string_value(json));
+  const char *name = json_string_value(json);
+  int found = strlen(name) == json_string_length(json) ? cli_scalar_type(name) : -1;
+  *scalar_type = (uint32_t)found;
+  if (found >= 0) return CLI_OK;
+  return fail(r, "\"scalar_type\": expected the name of a scalar type, found \"%.100s\"", name);
 }
 
 /* Reads the elements of an array of integers from 0 to most. */
 static int read_numbers(const cli_json_reader *r, const char *key, const json_t *array, json_int_t most,
                         int32_t *numbers) {
+  char range[48] = "0";
+  if (most > 0) snprintf(range, sizeof range, "an integer from 0 to %lld", (long long)most);
   for (size_t i = 0; i < json_array_size(array); i++) {
     const json_t *json = json_array_get(array, i);
     if (!json_is_integer(json)) {
-      return fail(r, "\"%s\": entry %zu: expected an integer from 0 to %lld, found %s", key, i, (long long)most,
-                  type_name(json));
+      return fail(r, "\"%s\": entry %zu: expected %s, found %s", key, i, range, type_name(json));
     }
     json_int_t number = json_integer_value(json);
     if (number < 0 || number > most) {
-      return fail(r, "\"%s\": entry %zu: expected an integer from 0 to %lld, found %lld", key, i, (long long)most,
-                  (long long)number);
+      return fail(r, "\"%s\": entry %zu: expected %s, found %lld", key, i, range, (long long)number);
     }
     numbers[i] = (int32_t)number;
   }
@@ -213,11 +210,10 @@ static int read_sizes(cli_json_reader *r, size_t *ndim, int32_t *sizes) {
   return read_numbers(r, "sizes", array, INT32_MAX, sizes);
 }
 
-/* Left out, it is row-major. */
+/* Left out, it is row-major. Whether it names each dimension once is judged with the tensor. */
 static int read_dim_order(cli_json_reader *r, size_t ndim, uint8_t *dim_order) {
   const json_t *array = json_object_get(r->root, "dim_order");
   int32_t dims[EVALUE_MAX_NDIM] = {0};
-  uint32_t seen = 0;
   for (size_t i = 0; i < ndim; i++) dim_order[i] = (uint8_t)i;
   if (array == NULL) return CLI_OK;
   if (!json_is_array(array)) return fail_type(r, "dim_order", "an array of integers", array);
@@ -225,29 +221,8 @@ static int read_dim_order(cli_json_reader *r, size_t ndim, uint8_t *dim_order) {
     return fail(r, "\"dim_order\": expected %zu entries, as in \"sizes\", found %zu", ndim, json_array_size(array));
   }
   int result = read_numbers(r, "dim_order", array, (json_int_t)ndim - 1, dims);
-  for (size_t i = 0; result == CLI_OK && i < ndim; i++) {
-    if ((seen >> dims[i] & 1) != 0)
-      return fail(r, "\"dim_order\": entry %zu: expected each dimension once, found %d again", i, (int)dims[i]);
-    seen |= 1U << dims[i];
-    dim_order[i] = (uint8_t)dims[i];
-  }
+  for (size_t i = 0; i < ndim; i++) dim_order[i] = (uint8_t)dims[i];
   return result;
-}
-
-/* The bytes that the data must have. */
-static int measure(const cli_json_reader *r, uint32_t scalar_type, size_t ndim, const int32_t *sizes,
-                   uint64_t *nbytes) {
-  uint64_t extent = evalue_element_size(scalar_type);
-  bool is_empty = false;
-  for (size_t i = 0; i < ndim; i++) {
-    if (sizes[i] == 0) {
-      is_empty = true;
-    } else if (!evalue_multiply(&extent, (uint32_t)sizes[i])) {
-      return fail(r, "\"sizes\": entry %zu: expected a tensor of less than 2^62 bytes, found more", i);
-    }
-  }
-  *nbytes = is_empty ? 0 : extent;
-  return CLI_OK;
 }
 
 static int read_tensor(cli_json_reader *r, evalue *value) {
@@ -259,8 +234,9 @@ static int read_tensor(cli_json_reader *r, evalue *value) {
   int result = read_scalar_type(r, &scalar_type);
   if (result == CLI_OK) result = read_sizes(r, &ndim, sizes);
   if (result == CLI_OK) result = read_dim_order(r, ndim, dim_order);
-  if (result == CLI_OK) result = measure(r, scalar_type, ndim, sizes, &nbytes);
   if (result != CLI_OK) return result;
+  if (evalue_tensor_nbytes(scalar_type, ndim, sizes, &nbytes) != EVALUE_OK)
+    return fail(r, "\"sizes\": expected a tensor of less than 2^62 bytes, found more");
   const json_t *hex = json_object_get(r->root, "data_hex_le");
   if (!json_is_string(hex)) return fail_type(r, "data_hex_le", "a string of hex digits", hex);
   if (json_string_length(hex) != 2 * nbytes) {
@@ -272,7 +248,7 @@ static int read_tensor(cli_json_reader *r, evalue *value) {
   evalue_tensor tensor;
   evalue_status status =
       evalue_tensor_init_dim_order(&tensor, scalar_type, ndim, sizes, dim_order, r->bytes, (size_t)nbytes);
-  if (status != EVALUE_OK) return fail(r, "cannot make a tensor: %s", evalue_status_message((int32_t)status));
+  if (status != EVALUE_OK) return fail(r, "\"dim_order\": expected each dimension once");
   *value = evalue_from_tensor(&tensor);
   return CLI_OK;
 }
@@ -389,6 +365,15 @@ static int read_line(cli_json_reader *r, size_t *size) {
   return CLI_OK;
 }
 
+/* Says what is no JSON and, of a first line, what it looks like instead. */
+static int fail_parse(const cli_json_reader *r, size_t size, const json_error_t *error) {
+  char guess[CLI_GUESS_SIZE] = "";
+  cli_input line = {.name = r->name, .data = (const uint8_t *)r->text, .size = size, .has_more = true};
+  bool is_guessed = r->line == 1 && cli_guess(&line, CLI_EXPECTED_JSON, guess);
+  if (is_guessed) return fail(r, "expected a JSON object; it looks like %s", guess);
+  return fail(r, "column %d: expected a JSON object, found an error: %s", error->column, error->text);
+}
+
 int cli_json_next(cli_json_reader *r, evalue *value) {
   size_t size = 0;
   json_error_t error;
@@ -400,7 +385,7 @@ int cli_json_next(cli_json_reader *r, evalue *value) {
   if (out_of_memory) return fail_memory(r);
   if (r->root != NULL) return read_value(r, value);
   if (has_shrunk(r)) return CLI_FAILURE;
-  return fail(r, "column %d: expected a JSON object, found an error: %s", error.column, error.text);
+  return fail_parse(r, size, &error);
 }
 
 /* ---- the file ---- */

@@ -8,14 +8,14 @@
 
 #include "display.h"
 
-enum { ROW = 8, HEX_WIDTH = 3 * ROW - 1, FIELD_WIDTH = 11, MOST_ROWS = 4 };
+enum { HEX_WIDTH = 3 * CLI_ROW - 1, FIELD_WIDTH = 11 };
 
 /* ---- lines ---- */
 
 /* Draws up to a row's number of bytes, which are there; field and meaning beside the first of them. */
 static void draw_line(const cli_layout *l, const cli_layout_row *row, size_t position, size_t n, bool is_first) {
   const char *begin = cli_colour_begin(l->colour, row->role), *end = cli_colour_end(l->colour);
-  char hex[3 * ROW + 1] = "";
+  char hex[3 * CLI_ROW + 1] = "";
   for (size_t i = 0; i < n; i++) snprintf(hex + 3 * i, 4, i + 1 < n ? "%02x " : "%02x", l->data[position + i]);
   bool has_text = is_first && (row->field[0] != '\0' || row->meaning[0] != '\0');
   fprintf(l->stream, "%s%*zu%s  %s%-*s", cli_colour_begin(l->colour, CLI_PAD), l->offset_width, position, end, begin,
@@ -25,31 +25,32 @@ static void draw_line(const cli_layout *l, const cli_layout_row *row, size_t pos
 }
 
 /* The fault in words: what evalue_print_error says, without the place, which is drawn. */
-static void format_fault(const evalue_error *fault, char *text, size_t capacity) {
+static void format_fault(const cli_layout *l, char *text, size_t capacity) {
   char whole[400];
-  evalue_error nowhere = *fault;
+  evalue_error nowhere = *l->fault;
   nowhere.value_index = EVALUE_NO_INDEX;
-  evalue_print_error(&nowhere, whole, sizeof whole);
+  evalue_print_error_of(&nowhere, l->size, whole, sizeof whole);
   const char *what = whole; /* behind "offset N: STATUS: FIELD: " */
   for (int i = 0; i < 3; i++) {
     const char *colon = strstr(what, ": ");
     if (colon != NULL) what = colon + 2;
   }
-  snprintf(text, capacity, "%s: %s", evalue_status_name(fault->status), what);
+  snprintf(text, capacity, "%s: %s", evalue_status_name(l->fault->status), what);
 }
 
 /* Draws the mark under n bytes at a position, where the fault is. */
 static void draw_mark(cli_layout *l, size_t position, size_t n) {
-  char text[440], carets[HEX_WIDTH + 1];
+  char text[440], carets[3 * CLI_ROW];
   const evalue_error *fault = l->fault;
   const char *begin = cli_colour_begin(l->colour, CLI_FAULT), *end = cli_colour_end(l->colour);
   size_t skip = (size_t)fault->position - position;
   bool is_one_byte = fault->field == EVALUE_FIELD_PAD || fault->field == EVALUE_FIELD_DIM_ORDER;
   size_t marked = is_one_byte || n <= skip ? 1 : n - skip;
-  memset(carets, '^', sizeof carets);
+  for (size_t i = 0; i < marked; i++) memcpy(carets + 3 * i, "^^ ", 3); /* under the bytes, not between them */
+  carets[3 * marked - 1] = '\0';
   int indent = l->offset_width + 2;
-  fprintf(l->stream, "%*s%s%.*s%s\n", indent + (int)(3 * skip), "", begin, (int)(3 * marked - 1), carets, end);
-  format_fault(fault, text, sizeof text);
+  fprintf(l->stream, "%*s%s%s%s\n", indent + (int)(3 * skip), "", begin, carets, end);
+  format_fault(l, text, sizeof text);
   fprintf(l->stream, "%*s%s%s%s\n", indent, "", begin, text, end);
 }
 
@@ -64,9 +65,10 @@ bool cli_layout_draw(cli_layout *l, const cli_layout_row *row) {
   size_t nbytes = row->nbytes < there ? row->nbytes : there;
   size_t at = 0;
   do {
-    size_t n = nbytes - at < ROW ? nbytes - at : ROW;
+    size_t n = nbytes - at < CLI_ROW ? nbytes - at : CLI_ROW;
     draw_line(l, row, row->position + at, n, at == 0);
     l->rows_after++;
+    if (l->drawn < row->position + at + n) l->drawn = row->position + at + n;
     if (!l->marked && is_faulty(l, row->position + at, n)) {
       draw_mark(l, row->position + at, n);
       faulty = l->marked = true;
@@ -75,7 +77,7 @@ bool cli_layout_draw(cli_layout *l, const cli_layout_row *row) {
       l->faulty.nbytes = n;
       l->rows_after = 0;
     }
-    at += ROW;
+    at += CLI_ROW;
   } while (at < nbytes && !faulty);
   return !faulty;
 }
@@ -115,31 +117,49 @@ void cli_layout_heading(cli_layout *l, const char *format, ...) {
 /* Draws one row of text; returns how many bytes it has, 0 when the fault is in it. Characters are not cut between rows.
  */
 static size_t draw_text_row(cli_layout *l, size_t position, size_t nbytes, cli_role role, const char *field) {
-  char text[8 * ROW];
+  char text[8 * CLI_ROW];
   const uint8_t *p = l->data + position;
-  size_t n = cli_whole_characters(p, nbytes, ROW);
+  size_t n = cli_whole_characters(p, nbytes, CLI_ROW);
   if (role == CLI_PAD) text[0] = '\0';
   else evalue_print_string(p, n, text, sizeof text);
   return cli_layout_row_at(l, position, n, role, field, "%s", text) ? n : 0;
 }
 
-bool cli_layout_bytes(cli_layout *l, size_t position, size_t nbytes, cli_role role, const char *field) {
+/* Draws bytes that there are too many of: as many, or in place of one line themselves. False when the fault is in them.
+ */
+static bool draw_rest(cli_layout *l, size_t position, size_t nbytes, cli_role role) {
   char number[CLI_GROUPED_SIZE];
   size_t end = position + nbytes;
-  int most = role == CLI_PAD ? 0 : MOST_ROWS;
+  if (nbytes > CLI_ROW) {
+    cli_layout_note(l, "...", "", "%s more bytes", cli_grouped(nbytes, number));
+    return true;
+  }
+  while (position < end) {
+    size_t n = draw_text_row(l, position, end - position, role, "");
+    if (n == 0) return false;
+    position += n;
+  }
+  return true;
+}
+
+bool cli_layout_bytes(cli_layout *l, size_t position, size_t nbytes, cli_role role, const char *field) {
+  size_t end = position + nbytes;
+  int most = role == CLI_PAD ? 0 : CLI_MOST_ROWS;
   for (int i = 0; i < most && position < end; i++) {
     size_t n = draw_text_row(l, position, end - position, role, i == 0 ? field : "");
     if (n == 0) return false;
     position += n;
   }
-  if (position >= end) return true;
-  if (!l->marked && is_faulty(l, position, end - position)) {
-    size_t at = (size_t)l->fault->position;
-    if (at > position) cli_layout_note(l, "...", "", "%s more bytes", cli_grouped(at - position, number));
-    return draw_text_row(l, at, end - at, role, field) != 0;
+  if (l->marked || position >= end || !is_faulty(l, position, end - position)) {
+    return draw_rest(l, position, end - position, role);
   }
-  cli_layout_note(l, "...", "", "%s more byte%s", cli_grouped(end - position, number), cli_plural(end - position));
-  return true;
+  size_t at = (size_t)l->fault->position;
+  draw_rest(l, position, at - position, role);
+  return draw_text_row(l, at, end - at, role, field) != 0;
+}
+
+size_t cli_layout_shown(size_t available) {
+  return available <= CLI_ROW * (CLI_MOST_ROWS + 1) ? available : CLI_ROW * CLI_MOST_ROWS;
 }
 
 /* ---- the header ---- */
@@ -176,7 +196,7 @@ static void format_header_field(const cli_layout *l, const header_field *field, 
 /* Draws the header as far as it is there and, when the reader has refused it, good; false when nothing can follow. */
 static bool draw_header(cli_layout *l, bool is_good) {
   static const header_field fields[] = {{0, 4, "magic"}, {4, 1, "major"},       {5, 1, "minor"}, {6, 1, "alignment"},
-                                        {7, 1, "flags"}, {8, 8, "body length"}, {16, 8, "count"}};
+                                        {7, 1, "flags"}, {8, 8, "body_length"}, {16, 8, "count"}};
   cli_layout_heading(l, "header");
   for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
     char text[120];
@@ -219,17 +239,21 @@ static void draw_cut(cli_layout *l) {
   }
 }
 
-/* Draws what is after the end: too much, or nothing where there should be something. */
+/* Says whether the fault stopped the reader: others are noticed at the end. */
+static bool has_stopped_early(const evalue_error *fault) {
+  return fault->status != EVALUE_OK && fault->status != EVALUE_TRUNCATED && fault->fault != EVALUE_FAULT_COUNT_WRONG &&
+         fault->fault != EVALUE_FAULT_TRAILING_BYTES;
+}
+
+/* Draws what is after the end: too much, or nothing where there should be something; or says that it was not reached.
+ */
 static void draw_tail(cli_layout *l) {
   char number[CLI_GROUPED_SIZE];
   const evalue_error *fault = l->fault;
   if (fault->fault == EVALUE_FAULT_TRAILING_BYTES) {
     cli_layout_heading(l, "after the message");
     cli_layout_bytes(l, l->end, l->size - l->end, CLI_FAULT, "trailing");
-    if (l->size - l->end > ROW) {
-      uint64_t rest = l->size - l->end - ROW;
-      cli_layout_note(l, "...", "", "%s more byte%s", cli_grouped(rest, number), cli_plural(rest));
-    }
+    draw_rest(l, l->drawn, l->size - l->drawn, CLI_FAULT);
   }
   if (fault->status == EVALUE_TRUNCATED && fault->needed > l->size) {
     uint64_t missing = fault->needed - l->size;
@@ -237,6 +261,11 @@ static void draw_tail(cli_layout *l) {
         fault->fault == EVALUE_FAULT_ELEMENT_SHORT || fault->fault == EVALUE_FAULT_HEADER_SHORT ? "at least " : "";
     cli_layout_note(l, "(the input ends)", "missing", "%s%s byte%s", least, cli_grouped(missing, number),
                     cli_plural(missing));
+  }
+  if (has_stopped_early(fault) && l->drawn < l->size) {
+    uint64_t rest = l->size - l->drawn;
+    cli_layout_note(l, "...", "", "%s more byte%s: nothing after this was read", cli_grouped(rest, number),
+                    cli_plural(rest));
   }
 }
 
@@ -270,11 +299,11 @@ static void look_at_header(cli_layout *l) {
   if (logarithm <= 12) l->alignment = 1U << logarithm;
 }
 
-static void draw_title(const cli_layout *l, cli_form form) {
+static void draw_title(const cli_layout *l, const cli_input *input, cli_form form) {
   char number[CLI_GROUPED_SIZE];
   const char *begin = cli_colour_begin(l->colour, CLI_PAD), *end = cli_colour_end(l->colour);
-  fprintf(l->stream, "%s, %s byte%s\n\n", form == CLI_MESSAGE ? "message" : "sequence", cli_grouped(l->size, number),
-          cli_plural(l->size));
+  fprintf(l->stream, "%s, %s%s byte%s\n\n", form == CLI_MESSAGE ? "message" : "sequence",
+          input->has_more ? "the first " : "", cli_grouped(l->size, number), cli_plural(l->size));
   fprintf(l->stream, "%s%*s  %-*s  %-*s  %s%s\n", begin, l->offset_width, "offset", HEX_WIDTH, "bytes", FIELD_WIDTH,
           "field", "meaning", end);
 }
@@ -292,7 +321,7 @@ int cli_show_layout(FILE *stream, const cli_input *input, cli_form form, bool co
   l.fault = fault;
   l.is_cut = fault->status == EVALUE_TRUNCATED;
   if (form == CLI_MESSAGE) look_at_header(&l);
-  draw_title(&l, form);
+  draw_title(&l, input, form);
   if (form == CLI_SEQUENCE || draw_header(&l, header_is_good)) {
     if (header_is_good) draw_read(&l, input, form);
     else draw_cut(&l);

@@ -7,12 +7,6 @@
 
 #include "display.h"
 
-enum {
-  ELEMENT_HEADER = 9,
-  ROW = 8,      /* bytes in a line */
-  MOST_ROWS = 4 /* of a payload; the rest is counted */
-};
-
 /* An element, as far as it was looked at. */
 typedef struct element {
   size_t position;  /* of its tag */
@@ -83,19 +77,19 @@ static bool draw_head(cli_layout *l, element *e) {
     return false;
   if (e->tag > EVALUE_TAG_BOOL && e->tag < EVALUE_TAG_CRITICAL_END) return false;
   if (!e->is_good && l->fault->fault == EVALUE_FAULT_PAD_MISPLACED) return false; /* the tag was enough */
-  if (left < ELEMENT_HEADER) {
+  if (left < EVALUE_ELEMENT_HEADER_SIZE) {
     cli_layout_row_at(l, e->position + 1, left - 1, CLI_LENGTH, "length", "%zu of 8 bytes", left - 1);
     return false;
   }
   e->length = evalue_load_u64(l->data + e->position + 1);
-  e->payload = e->position + ELEMENT_HEADER;
-  e->available = left - ELEMENT_HEADER;
+  e->payload = e->position + EVALUE_ELEMENT_HEADER_SIZE;
+  e->available = left - EVALUE_ELEMENT_HEADER_SIZE;
   if (e->available > e->length) e->available = (size_t)e->length;
   char sum[64] = "";
   if (e->tag == EVALUE_TAG_TENSOR && e->is_good && e->available >= 2) {
     uint64_t ndim = l->data[e->payload + 1];
     snprintf(sum, sizeof sum, " = 2 + 5 x %llu + %llu of data", (unsigned long long)ndim,
-             (unsigned long long)(e->length - 2 - 5 * ndim));
+             (unsigned long long)(e->length - EVALUE_TENSOR_META_SIZE(ndim)));
   }
   cli_layout_row_at(l, e->position + 1, 8, CLI_LENGTH, "length", "%llu%s", (unsigned long long)e->length, sum);
   return length_is_possible(l, e);
@@ -118,9 +112,10 @@ static bool draw_scalar(cli_layout *l, const element *e) {
 /* Says where the data of the tensor after a Pad is; false when there is none. */
 static bool data_after(const cli_layout *l, const element *e, size_t *data) {
   size_t tensor = e->payload + e->available;
-  if (l->end - tensor < ELEMENT_HEADER + 2 || l->data[tensor] != EVALUE_TAG_TENSOR) return false;
-  size_t ndim = l->data[tensor + ELEMENT_HEADER + 1];
-  *data = tensor + ELEMENT_HEADER + 2 + 5 * ndim;
+  if (l->end - tensor < EVALUE_ELEMENT_HEADER_SIZE + EVALUE_TENSOR_META_SIZE(0) || l->data[tensor] != EVALUE_TAG_TENSOR)
+    return false;
+  size_t ndim = l->data[tensor + EVALUE_ELEMENT_HEADER_SIZE + 1];
+  *data = tensor + EVALUE_ELEMENT_HEADER_SIZE + EVALUE_TENSOR_META_SIZE(ndim);
   return ndim <= EVALUE_MAX_NDIM;
 }
 
@@ -135,7 +130,7 @@ static bool draw_pad(cli_layout *l, const element *e) {
     cli_layout_note(l, "", "padding", purpose[0] == '\0' ? "none" : "none: tag and length alone put %s", purpose);
     return true;
   }
-  size_t shown = e->available < 2 * ROW ? e->available : 2 * ROW; /* zeros are dull */
+  size_t shown = e->available <= 3 * CLI_ROW ? e->available : 2 * CLI_ROW; /* zeros are dull */
   const char *format = purpose[0] == '\0' ? "zeros" : "zeros: they put %s";
   if (!cli_layout_row_at(l, e->payload, shown, CLI_PAD, "padding", format, purpose)) return false;
   return shown == e->available || cli_layout_bytes(l, e->payload + shown, e->available - shown, CLI_PAD, "");
@@ -143,31 +138,16 @@ static bool draw_pad(cli_layout *l, const element *e) {
 
 /* ---- tensors ---- */
 
-/* Writes the index of the k-th element in memory, like "[0, 2]: "; nothing for a tensor without dimensions. */
-static void format_index(const evalue_tensor *t, uint64_t k, char *text, size_t capacity) {
-  uint64_t index[EVALUE_MAX_NDIM] = {0};
-  size_t n = 0;
-  for (size_t i = t->ndim; i-- > 0;) {
-    uint32_t size = (uint32_t)t->sizes[t->dim_order[i]];
-    index[t->dim_order[i]] = k % size;
-    k /= size;
-  }
-  text[0] = '\0';
-  for (size_t d = 0; d < t->ndim; d++) {
-    n += (size_t)snprintf(text + n, capacity - n, "%s%llu%s", d == 0 ? "[" : ", ", (unsigned long long)index[d],
-                          d + 1U == t->ndim ? "]: " : "");
-  }
-}
-
 /* Writes the elements of a row, a component at a time for elements that are longer than a row; "(cut)" for one of which
  * bytes are missing. */
 static void format_data(const evalue_tensor *t, size_t at, size_t nbytes, char *text, size_t capacity) {
   size_t size = evalue_element_size(t->scalar_type);
   const uint8_t *p = (const uint8_t *)t->data + at;
-  bool is_long = size > ROW; /* complex128 */
-  size_t unit = is_long ? ROW : size;
-  format_index(t, at / size, text, capacity);
-  size_t n = strlen(text);
+  bool is_long = size > CLI_ROW; /* complex128 */
+  size_t unit = is_long ? CLI_ROW : size;
+  char index[CLI_INDEX_SIZE];
+  cli_format_index(t, at / size, index);
+  size_t n = (size_t)snprintf(text, capacity, "%s%s", index, index[0] != '\0' ? ": " : "");
   if (is_long) n += (size_t)snprintf(text + n, capacity - n, at % size == 0 ? "real " : "imaginary ");
   for (size_t i = 0; i < nbytes; i += unit) {
     char number[64] = "(cut)";
@@ -182,8 +162,9 @@ static bool draw_data(cli_layout *l, const evalue_tensor *t, size_t position, si
   char text[400], count[CLI_GROUPED_SIZE], bytes[CLI_GROUPED_SIZE];
   size_t at = 0, size = evalue_element_size(t->scalar_type);
   if (t->nbytes == 0) cli_layout_note(l, "", "data", "none: a size is zero");
-  for (; at < available && at < ROW * MOST_ROWS; at += ROW) {
-    size_t n = available - at < ROW ? available - at : ROW;
+  size_t end = cli_layout_shown(available);
+  for (; at < end; at += CLI_ROW) {
+    size_t n = available - at < CLI_ROW ? available - at : CLI_ROW;
     format_data(t, at, n, text, sizeof text);
     if (!cli_layout_row_at(l, position + at, n, CLI_PAYLOAD, at == 0 ? "data" : "", "%s", text)) return false;
   }
@@ -206,14 +187,12 @@ static bool draw_shape(cli_layout *l, size_t position, evalue_tensor *t) {
       return false;
   }
   if (t->ndim == 0) return true;
-  bool is_row_major = true;
   for (size_t d = 0; d < t->ndim; d++) {
     t->dim_order[d] = l->data[position + d];
-    if (t->dim_order[d] != d) is_row_major = false;
     n += (size_t)snprintf(text + n, sizeof text - n, "%s%u", d == 0 ? "" : ", ", (unsigned)t->dim_order[d]);
   }
   const char *name = t->ndim == 1                                               ? ""
-                     : is_row_major                                             ? ": row-major"
+                     : evalue_is_row_major(t)                                   ? ": row-major"
                      : t->ndim == 4 && memcmp(t->dim_order, "\0\2\3\1", 4) == 0 ? ": channels-last"
                                                                                 : "";
   return cli_layout_row_at(l, position, t->ndim, CLI_METADATA, "dim_order", "%s)%s", text, name);
@@ -229,12 +208,12 @@ static bool draw_tensor(cli_layout *l, const element *e) {
   uint32_t size = evalue_element_size(t.scalar_type);
   const char *name = size != 0 ? evalue_scalar_type_name(t.scalar_type) : NULL;
   bool goes_on =
-      name != NULL ? cli_layout_row_at(l, e->payload, 1, CLI_METADATA, "scalar type", "%s, %u byte%s an element", name,
+      name != NULL ? cli_layout_row_at(l, e->payload, 1, CLI_METADATA, "scalar_type", "%s, %u byte%s an element", name,
                                        (unsigned)size, cli_plural(size))
-                   : cli_layout_row_at(l, e->payload, 1, CLI_METADATA, "scalar type", "%u: not known", (unsigned)p[0]);
+                   : cli_layout_row_at(l, e->payload, 1, CLI_METADATA, "scalar_type", "%u: not known", (unsigned)p[0]);
   if (!goes_on || name == NULL) return false;
   if (!cli_layout_row_at(l, e->payload + 1, 1, CLI_METADATA, "ndim", "%u", (unsigned)t.ndim)) return false;
-  size_t meta = 2 + 5 * (size_t)t.ndim;
+  size_t meta = EVALUE_TENSOR_META_SIZE((size_t)t.ndim);
   if (t.ndim > EVALUE_MAX_NDIM || e->length < meta) return false;
   if (e->available < meta) return cli_layout_bytes(l, e->payload + 2, e->available - 2, CLI_METADATA, "shape");
   if (!draw_shape(l, e->payload + 2, &t)) return false;

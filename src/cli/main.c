@@ -13,23 +13,32 @@ static const char help[] =
     "\n"
     "Makes, shows and converts files of ExecuTorch values.\n"
     "\n"
-    "  pack      make a file from values, .npy files and JSON Lines\n"
-    "  show      show what a file holds\n"
-    "  check     say whether files are valid\n"
-    "  unpack    turn a file into .npy files and JSON Lines\n"
-    "  convert   rewrite a file in the other form, or with another alignment\n"
+    "  pack       make a file from values, .npy files and JSON Lines\n"
+    "  show       show what a file holds\n"
+    "  check      say whether files are valid\n"
+    "  unpack     turn a file into .npy files and JSON Lines\n"
+    "  convert    rewrite a file in the other form, or with another alignment\n"
+    "  help       say more about a command: 'evalue help COMMAND'\n"
     "\n"
-    "  --help, --version; 'evalue COMMAND --help' says more\n"
+    "  --help     this text\n"
+    "  --version  the version\n"
     "\n"
-    "Exit status: 0; 1 bad data; 2 usage, or reading or writing failed.\n"
+    "Exit status: 0 good; 1 bad data; 2 usage or I/O.\n"
     "\n"
     "example: evalue pack --tensor image.npy --int 7 -o values.evalue && evalue show values.evalue\n";
 
-static const struct {
+static const struct command {
   const char *name;
   int (*run)(int argc, char **argv);
 } commands[] = {
     {"pack", cli_pack}, {"show", cli_show}, {"check", cli_check}, {"unpack", cli_unpack}, {"convert", cli_convert}};
+
+static const struct command *find_command(const char *name) {
+  for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+    if (strcmp(name, commands[i].name) == 0) return &commands[i];
+  }
+  return NULL;
+}
 
 /*
  * A caller may have closed stdin, stdout or stderr. Then the next file would get its number, and messages would end up
@@ -41,14 +50,31 @@ static void take_standard_places(void) {
   }
 }
 
+/* `evalue help COMMAND` is `evalue COMMAND --help`. */
+static int run_help(char **names) {
+  static char option[] = "--help";
+  const struct command *command = names[0] != NULL ? find_command(names[0]) : NULL;
+  if (names[0] == NULL) {
+    fputs(help, stdout);
+    return CLI_OK;
+  }
+  if (command == NULL) return cli_usage_error("unknown command '%s'", names[0]);
+  if (names[1] != NULL) return cli_usage_error("unexpected argument '%s'", names[1]);
+  char *arguments[] = {names[0], option, NULL};
+  return command->run(2, arguments);
+}
+
 static int run(int argc, char **argv) {
   if (argc < 2) {
     fputs(help, stderr);
     return CLI_FAILURE;
   }
-  for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
-    if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
+  const struct command *command = find_command(argv[1]);
+  if (command != NULL) {
+    cli_set_command(command->name);
+    return command->run(argc - 1, argv + 1);
   }
+  if (strcmp(argv[1], "help") == 0) return run_help(argv + 2);
   if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
     fputs(help, stdout);
     return CLI_OK;
@@ -57,14 +83,19 @@ static int run(int argc, char **argv) {
     printf("evalue %s\n", evalue_version());
     return CLI_OK;
   }
-  cli_message("unknown command '%s'", argv[1]);
-  cli_message("try 'evalue --help'");
+  return cli_usage_error("unknown command '%s'", argv[1]);
+}
+
+/* Ends as a program does that is not told of closed pipes: what reads our text has seen enough of it. */
+static int end_quietly(void) {
+  signal(SIGPIPE, SIG_DFL);
+  raise(SIGPIPE);
   return CLI_FAILURE;
 }
 
 int main(int argc, char **argv) {
   take_standard_places();
-  signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error with a message, */
+  signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error with a message where the output is binary, */
   signal(SIGXFSZ, SIG_IGN); /* and so is a file that may not grow further */
   setvbuf(stderr, NULL, _IOLBF, 4096);
   errno = 0;
@@ -76,6 +107,7 @@ int main(int argc, char **argv) {
     reason = errno;
   }
   if (!failed) return result;
+  if (reason == EPIPE) return end_quietly();
   cli_message("stdout: cannot write: %s", reason != 0 ? strerror(reason) : "an earlier attempt failed");
   return CLI_FAILURE;
 }

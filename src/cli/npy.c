@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define MAGIC "\x93NUMPY"
+#define CLI_NPY_MAGIC "\x93NUMPY"
 
 enum { MAGIC_SIZE = 6, VERSION_AT = 6, LENGTH_AT = 8, HAS_DESCR = 1, HAS_ORDER = 2, HAS_SHAPE = 4, HAS_ALL = 7 };
 
@@ -31,10 +31,12 @@ typedef struct parser {
   const uint8_t *at;
   const uint8_t *end; /* of the header */
   int has;            /* keys seen */
+  int as;             /* the scalar type that was asked for; -1: the dtype says it */
   uint8_t scalar_type;
+  uint8_t component_size; /* of what the dtype says: 1 for opaque bytes */
   bool is_big_endian;
   bool is_fortran;
-  size_t ndim;
+  size_t ndim; /* also of more sizes than there is room for */
   int32_t sizes[EVALUE_MAX_NDIM];
 } parser;
 
@@ -48,7 +50,7 @@ static bool fail(const parser *p, const uint8_t *where, const char *format, ...)
   va_start(list, format);
   vsnprintf(text, sizeof text, format, list);
   va_end(list);
-  cli_message("%s: offset %zu: %s", cli_input_name(p->input->name), (size_t)(where - p->input->data), text);
+  cli_report(p->input->name, "offset %zu: %s", (size_t)(where - p->input->data), text);
   return false;
 }
 
@@ -100,8 +102,48 @@ static bool take_word(parser *p, const char *word) {
 
 /* ---- the values of the three keys ---- */
 
+/* The element size of an opaque dtype, as `unpack` writes it for types that NumPy lacks; 0 for another. */
+static uint32_t opaque_size(evalue_slice kind) {
+  static const struct {
+    const char *name;
+    uint8_t size;
+  } opaque[] = {{"V1", 1}, {"V2", 2}, {"V4", 4}, {"V8", 8}, {"V16", 16}, {"f1", 1}};
+  for (size_t i = 0; i < sizeof opaque / sizeof opaque[0]; i++) {
+    if (is_text(kind, opaque[i].name)) return opaque[i].size;
+  }
+  return 0;
+}
+
+/* Takes the scalar type that a dtype has, or the one that was asked for; kind is the dtype without its byte order. */
+static bool take_type(parser *p, const uint8_t *start, evalue_slice dtype, evalue_slice kind) {
+  int length = dtype.size < 100 ? (int)dtype.size : 100;
+  const char *text = dtype.data;
+  uint32_t size = opaque_size(kind), component_size = size != 0 ? 1 : 0;
+  bool is_opaque = size != 0;
+  for (size_t i = 0; i < DTYPE_COUNT; i++) {
+    if (!is_text(kind, dtypes[i].name)) continue;
+    p->scalar_type = dtypes[i].scalar_type;
+    size = evalue_element_size(p->scalar_type);
+    component_size = evalue_component_size(p->scalar_type);
+  }
+  if (size == 0 || (is_opaque && p->as < 0)) {
+    return fail(p, start,
+                "expected one of b1 i1 u1 i2 u2 i4 u4 i8 u8 f2 f4 f8 c8 c16, found dtype '%.*s': it has no "
+                "scalar type%s",
+                length, text,
+                is_opaque ? "; --as TYPE names one, and values.jsonl beside what 'evalue unpack' wrote has it" : "");
+  }
+  p->component_size = (uint8_t)component_size;
+  if (p->as < 0) return true;
+  p->scalar_type = (uint8_t)p->as;
+  if (evalue_element_size(p->scalar_type) == size) return true;
+  return fail(p, start, "--as %s: expected elements of size %u, found dtype '%.*s' of size %u",
+              evalue_scalar_type_name(p->scalar_type), (unsigned)evalue_element_size(p->scalar_type), length, text,
+              (unsigned)size);
+}
+
 static bool parse_descr(parser *p) {
-  evalue_slice name;
+  evalue_slice name = {NULL, 0};
   skip_space(p);
   const uint8_t *start = p->at;
   if (p->at < p->end && (*p->at == '[' || *p->at == '(')) {
@@ -109,21 +151,14 @@ static bool parse_descr(parser *p) {
   }
   if (!parse_string(p, "a dtype", &name)) return false;
   const char *text = name.data;
-  evalue_slice rest = name;
-  if (name.size > 0 && memchr("<>|=", text[0], 4) != NULL) {
-    rest.data = text + 1;
-    rest.size--;
+  evalue_slice kind = name;
+  if (name.size > 0 && strchr("<>|=", text[0]) != NULL) {
+    kind.data = text + 1;
+    kind.size--;
   }
   p->is_big_endian =
-      rest.size < name.size && text[0] != '|' && text[0] != '=' ? text[0] == '>' : !EVALUE_HOST_IS_LITTLE_ENDIAN;
-  for (size_t i = 0; i < DTYPE_COUNT; i++) {
-    if (!is_text(rest, dtypes[i].name)) continue;
-    p->scalar_type = dtypes[i].scalar_type;
-    return true;
-  }
-  return fail(p, start,
-              "expected one of b1 i1 u1 i2 u2 i4 u4 i8 u8 f2 f4 f8 c8 c16, found dtype '%.*s': it has no scalar type",
-              name.size < 100 ? (int)name.size : 100, text);
+      kind.size < name.size && text[0] != '|' && text[0] != '=' ? text[0] == '>' : !EVALUE_HOST_IS_LITTLE_ENDIAN;
+  return take_type(p, start, name, kind);
 }
 
 static bool parse_order(parser *p) {
@@ -148,10 +183,8 @@ static bool parse_size(parser *p) {
                 (const char *)start);
   }
   if (p->at < p->end && *p->at == 'L') p->at++;
-  if (p->ndim == EVALUE_MAX_NDIM) {
-    return fail(p, start, "too many dimensions: expected at most %d, found more", EVALUE_MAX_NDIM);
-  }
-  p->sizes[p->ndim++] = (int32_t)size;
+  if (p->ndim < EVALUE_MAX_NDIM) p->sizes[p->ndim] = (int32_t)size;
+  p->ndim++;
   return true;
 }
 
@@ -159,6 +192,7 @@ static bool parse_size(parser *p) {
 static bool parse_shape(parser *p) {
   bool comma = true;
   if (!take(p, '(')) return fail_here(p, "a tuple of sizes");
+  const uint8_t *start = p->at - 1;
   while (!take(p, ')')) {
     if (!comma) return fail_here(p, "',' or ')'");
     if (!parse_size(p)) return false;
@@ -166,6 +200,8 @@ static bool parse_shape(parser *p) {
     comma = take(p, ',');
     if (p->ndim == 1 && !comma) return fail(p, after, "expected ',' after the only size of a tuple, found none");
   }
+  if (p->ndim > EVALUE_MAX_NDIM)
+    return fail(p, start, "too many dimensions: expected at most %d, found %zu", EVALUE_MAX_NDIM, p->ndim);
   return true;
 }
 
@@ -176,7 +212,7 @@ static bool parse_entry(parser *p) {
     bool (*parse)(parser *p);
   } keys[] = {
       {"descr", HAS_DESCR, parse_descr}, {"fortran_order", HAS_ORDER, parse_order}, {"shape", HAS_SHAPE, parse_shape}};
-  evalue_slice key;
+  evalue_slice key = {NULL, 0};
   skip_space(p);
   const uint8_t *start = p->at;
   if (!parse_string(p, "a key", &key)) return false;
@@ -214,12 +250,11 @@ static bool parse_prefix(parser *p) {
   const uint8_t *data = p->input->data;
   size_t size = p->input->size;
   p->at = data;
-  if (size < MAGIC_SIZE || memcmp(data, MAGIC, MAGIC_SIZE) != 0) {
-    const char *guess = cli_guess(p->input, true);
+  if (size < MAGIC_SIZE || memcmp(data, CLI_NPY_MAGIC, MAGIC_SIZE) != 0) {
+    char guess[CLI_GUESS_SIZE];
+    if (cli_guess(p->input, CLI_EXPECTED_NPY, guess)) return fail(p, data, "this is no .npy file, but %s", guess);
     return fail(p, data, "this is no .npy file: expected \"\\x93NUMPY\", found %s",
-                guess != NULL ? guess
-                : size == 0   ? "nothing"
-                              : "other bytes");
+                size == 0 ? "nothing" : "other bytes");
   }
   if (size < LENGTH_AT)
     return fail(p, data + VERSION_AT, "the header is cut: expected a version of 2 bytes, found %zu", size - VERSION_AT);
@@ -240,25 +275,10 @@ static bool parse_prefix(parser *p) {
   return true;
 }
 
-/* Computes how many bytes of data the shape asks for. */
-static bool measure(const parser *p, uint64_t *nbytes) {
-  uint64_t extent = evalue_element_size(p->scalar_type);
-  bool is_empty = false;
-  for (size_t d = 0; d < p->ndim; d++) {
-    uint32_t size = (uint32_t)p->sizes[d];
-    if (size == 0) {
-      is_empty = true;
-    } else if (!evalue_multiply(&extent, size)) {
-      return fail(p, p->end, "the shape is too large: expected less than 2^62 bytes, found more");
-    }
-  }
-  *nbytes = is_empty ? 0 : extent;
-  return true;
-}
-
 static bool make_tensor(const parser *p, evalue_tensor *tensor) {
   uint64_t nbytes = 0;
-  if (!measure(p, &nbytes)) return false;
+  if (evalue_tensor_nbytes(p->scalar_type, p->ndim, p->sizes, &nbytes) != EVALUE_OK)
+    return fail(p, p->end, "the shape is too large: expected less than 2^62 bytes, found more");
   uint64_t left = p->input->size - (size_t)(p->end - p->input->data);
   if (left != nbytes) {
     return fail(p, p->end, "the data is too %s: expected %llu bytes, found %llu", left < nbytes ? "short" : "long",
@@ -271,13 +291,24 @@ static bool make_tensor(const parser *p, evalue_tensor *tensor) {
   return status == EVALUE_OK || fail(p, p->end, "cannot make a tensor: %s", evalue_status_message((int32_t)status));
 }
 
-int cli_npy_read(const cli_input *input, cli_npy *npy) {
+int cli_npy_read_as(const cli_input *input, int scalar_type, cli_npy *npy) {
   parser p;
   memset(&p, 0, sizeof p);
   p.input = input;
+  p.as = scalar_type;
   if (!parse_prefix(&p) || !parse_header(&p) || !make_tensor(&p, &npy->tensor)) return CLI_BAD_DATA;
-  npy->is_big_endian = p.is_big_endian && evalue_component_size(p.scalar_type) > 1;
+  npy->component_size = p.component_size;
+  npy->is_big_endian = p.is_big_endian && p.component_size > 1;
   return CLI_OK;
+}
+
+int cli_npy_read(const cli_input *input, cli_npy *npy) {
+  return cli_npy_read_as(input, -1, npy);
+}
+
+uint64_t cli_npy_needed(const uint8_t *data, size_t size) {
+  if (size < MAGIC_SIZE) return MAGIC_SIZE;
+  return memcmp(data, CLI_NPY_MAGIC, MAGIC_SIZE) == 0 ? UINT64_MAX : size;
 }
 
 /* ---- writing ---- */
@@ -311,7 +342,7 @@ size_t cli_npy_header(const evalue_tensor *tensor, bool is_fortran, char header[
   }
   size_t size = ((at + 1) / ALIGNMENT + 1) * ALIGNMENT; /* like NumPy, never without a space */
   header[size - 1] = '\n';
-  memcpy(header, MAGIC "\x01", MAGIC_SIZE + 1);
+  memcpy(header, CLI_NPY_MAGIC "\x01", MAGIC_SIZE + 1);
   header[7] = 0;
   header[8] = (char)((size - PREFIX) % 256);
   header[9] = (char)((size - PREFIX) / 256);

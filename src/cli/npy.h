@@ -6,13 +6,20 @@
 #include "cli.h"
 
 typedef struct cli_npy {
-  evalue_tensor tensor; /* its data lies in the input */
-  bool is_big_endian;   /* the data is not in the order of the wire */
+  evalue_tensor tensor;    /* its data lies in the input */
+  bool is_big_endian;      /* the data is not in the order of the wire: */
+  uint32_t component_size; /* as many bytes each are reversed */
 } cli_npy;
 
 /* Reads a whole .npy file. Returns CLI_OK, or CLI_BAD_DATA with a message that says where, what was expected and what
  * was found. */
 int cli_npy_read(const cli_input *input, cli_npy *npy);
+
+/* The same, but takes the elements, whatever they are, as a scalar type of the same element size; -1: as they are. */
+int cli_npy_read_as(const cli_input *input, int scalar_type, cli_npy *npy);
+
+/* What reading needs: all of a .npy file, nothing of another. */
+uint64_t cli_npy_needed(const uint8_t *data, size_t size);
 
 enum { CLI_NPY_HEADER_SIZE = 512 };
 

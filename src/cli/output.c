@@ -13,6 +13,8 @@
 
 #include "cli.h"
 
+_Static_assert(sizeof(off_t) >= 8, "files may be larger than 2 GiB: compile with -D_FILE_OFFSET_BITS=64");
+
 enum { BUFFER_SIZE = 1 << 16, WRITE_SIZE = 1 << 20, PAGE = 4096 };
 
 struct cli_output {
@@ -95,22 +97,20 @@ bool cli_output_write(cli_output *output, const void *data, size_t size) {
   return !output->failed;
 }
 
+static bool seek(cli_output *output, off_t position, int whence) {
+  if (lseek(output->fd, position, whence) >= 0) return true;
+  cli_message("%s: cannot write: %s", place(output), strerror(errno));
+  output->failed = true;
+  return false;
+}
+
 bool cli_output_write_at(cli_output *output, uint64_t position, const void *data, size_t size) {
-  const uint8_t *p = data;
-  if (!flush(output)) return false;
-  while (size > 0) {
-    ssize_t n = pwrite(output->fd, p, size, (off_t)position);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) {
-      cli_message("%s: cannot write: %s", place(output), n == 0 ? "no bytes were taken" : strerror(errno));
-      output->failed = true;
-      return false;
-    }
-    p += n;
-    position += (uint64_t)n;
-    size -= (size_t)n;
+  if (!flush(output) || !seek(output, (off_t)position, SEEK_SET)) return false;
+  if (!cli_write_all(output->fd, place(output), data, size)) {
+    output->failed = true;
+    return false;
   }
-  return true;
+  return seek(output, 0, SEEK_END);
 }
 
 /* ---- opening ---- */
@@ -203,6 +203,7 @@ cli_output *cli_output_open(const char *name) {
 
 static bool rename_to_target(cli_output *output) {
   int error = fchmod(output->fd, output->mode) == 0 ? 0 : errno;
+  if (error == 0) error = cli_sync(output->fd);
   if (close(output->fd) != 0 && error == 0) error = errno;
   output->fd = -1;
   cli_cleanup_block();
@@ -213,6 +214,7 @@ static bool rename_to_target(cli_output *output) {
     output->temporary = NULL;
   }
   cli_cleanup_unblock();
+  if (error == 0) error = cli_sync_parent(output->target);
   if (error != 0) fail(output->name, "cannot write", error);
   return error == 0;
 }
@@ -245,11 +247,10 @@ static bool copy_to_name(cli_output *output) {
   bool good = !isatty(fd);
   if (!good) cli_message("%s is a terminal, and the output is binary", output->name);
   good = good && copy_to(output, fd);
-  if (close(fd) != 0 && good) {
-    fail(output->name, "cannot write", errno);
-    return false;
-  }
-  return good;
+  int error = good ? cli_sync(fd) : 0;
+  if (close(fd) != 0 && error == 0) error = errno;
+  if (error != 0 && good) fail(output->name, "cannot write", error);
+  return good && error == 0;
 }
 
 bool cli_output_commit(cli_output *output) {

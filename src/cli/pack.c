@@ -13,29 +13,41 @@
 static const char help[] =
     "usage: evalue pack [--form F] [--align N] [-o OUT] ITEM...\n"
     "\n"
-    "Makes a file of values, one for each ITEM, in order:\n"
+    "Makes a file of values, one for each ITEM, in order. An ITEM is one of\n"
     "\n"
-    "  --none           None\n"
-    "  --bool B         true or false\n"
-    "  --int I          decimal, or hex with 0x\n"
-    "  --double D       decimal, hex with 0x, nan or inf\n"
-    "  --string S       the bytes of the argument\n"
-    "  --tensor X.npy   a NumPy array\n"
-    "  --json FILE      all values of a file of JSON Lines, as 'evalue show --json' writes them\n"
+    "  --none             None\n"
+    "  --bool B           true or false\n"
+    "  --int I            decimal, or hex with 0x\n"
+    "  --double D         decimal, hex with 0x, nan or inf\n"
+    "  --string S         the bytes of the argument\n"
+    "  --tensor X.npy     a NumPy array\n"
+    "  --as TYPE          before --tensor: take its elements as a scalar type of the same size, such as bfloat16\n"
+    "  --json FILE        all values of a file of JSON Lines, one value a line:\n"
+    "                       {\"kind\":\"int\",\"int\":\"7\"}  {\"kind\":\"double\",\"double\":1.5}  "
+    "{\"kind\":\"bool\",\"bool\":true}\n"
+    "                       {\"kind\":\"none\"}  {\"kind\":\"string\",\"string\":\"café\"}\n"
+    "                       {\"kind\":\"tensor\",\"scalar_type\":\"int8\",\"sizes\":[2],\"data_hex_le\":\"01ff\"}\n"
     "\n"
-    "  --form F         message (default) or sequence\n"
-    "  --align N        alignment of tensor data in a message, a power of two from 1 to 4096; 16 without it\n"
-    "  -o OUT           the file to write, whole or not at all; '-' (default) is stdout\n"
+    "  --form F           what to make: message or sequence (default message)\n"
+    "  --align N          alignment of tensor data in a message, a power of two from 1 to 4096 (default 16)\n"
+    "  -o OUT             the file to make, whole or not at all (default -, stdout)\n"
+    "  --help             this text\n"
     "\n"
-    "Any FILE may be '-': stdin.\n"
+    "X.npy or FILE may be -, stdin. For stdout and pipes the output is first made in TMPDIR (default /tmp).\n"
+    "\n"
+    "Exit status: 0 good; 1 bad data; 2 usage or I/O.\n"
     "\n"
     "example: evalue pack --tensor image.npy --double 0.5 --string café -o values.evalue\n";
 
+enum { AS_IT_IS = -1 };
+
 typedef struct job {
+  const char *form_text, *alignment_text, *out;
   cli_form form;
   uint32_t alignment; /* 0: not given */
-  const char *out;
+  int as;             /* the scalar type for the next tensor, or AS_IT_IS */
   size_t items;
+  bool stdin_given;
 } job;
 
 /* ---- values on the command line ---- */
@@ -44,7 +56,7 @@ static bool parse_bool(const char *text, evalue *value) {
   bool is_true = strcmp(text, "true") == 0;
   *value = evalue_from_bool(is_true);
   if (is_true || strcmp(text, "false") == 0) return true;
-  cli_usage_error("pack", "--bool: expected true or false, found '%s'", text);
+  cli_usage_error("--bool: expected true or false, found '%s'", text);
   return false;
 }
 
@@ -54,13 +66,13 @@ static bool parse_int(const char *text, evalue *value) {
   if (is_hex) digits += 2;
   size_t n = strspn(digits, is_hex ? "0123456789abcdefABCDEF" : "0123456789");
   if (n == 0 || digits[n] != '\0') {
-    cli_usage_error("pack", "--int: expected a decimal number, or a hex one with 0x, found '%s'", text);
+    cli_usage_error("--int: expected a decimal number, or a hex one with 0x, found '%s'", text);
     return false;
   }
   errno = 0;
   *value = evalue_from_int(strtoll(text, NULL, is_hex ? 16 : 10));
   if (errno != ERANGE) return true;
-  cli_usage_error("pack", "--int: expected a number from -2^63 to 2^63 - 1, found '%s'", text);
+  cli_usage_error("--int: expected a number from -2^63 to 2^63 - 1, found '%s'", text);
   return false;
 }
 
@@ -71,12 +83,19 @@ static bool parse_double(const char *text, evalue *value) {
   double d = strtod(text, &end);
   bool is_space = text[0] == ' ' || (text[0] >= '\t' && text[0] <= '\r'); /* strtod would skip it */
   if (end == text || *end != '\0' || is_space) {
-    cli_usage_error("pack", "--double: expected a number, nan or inf, found '%s'", text);
+    cli_usage_error("--double: expected a number, nan or inf, found '%s'", text);
     return false;
   }
   *value = evalue_from_double(d);
   if (errno != ERANGE || !isinf(d)) return true; /* a number that is too small is rounded like any other */
-  cli_usage_error("pack", "--double: expected a number that a double can hold, found '%s'", text);
+  cli_usage_error("--double: expected a number that a double can hold, found '%s'", text);
+  return false;
+}
+
+static bool parse_type(const char *text, int *scalar_type) {
+  *scalar_type = cli_scalar_type(text);
+  if (*scalar_type >= 0) return true;
+  cli_usage_error("--as: expected the name of a scalar type, like bfloat16, found '%s'", text);
   return false;
 }
 
@@ -102,17 +121,18 @@ static int put_npy(cli_stream *stream, const cli_input *input, const cli_npy *np
   cli_progress_start(&progress, cli_input_name(input->name), input->size);
   stream->progress = &progress;
   stream->done = 0;
-  bool good = npy->is_big_endian ? cli_stream_put_big_endian(stream, &npy->tensor) : cli_stream_put(stream, &value);
+  bool good = npy->is_big_endian ? cli_stream_put_big_endian(stream, &npy->tensor, npy->component_size)
+                                 : cli_stream_put(stream, &value);
   stream->progress = NULL;
   cli_progress_end(&progress);
   return good && cli_input_ok(input) ? CLI_OK : CLI_FAILURE;
 }
 
-static int put_tensor(cli_stream *stream, const char *name) {
+static int put_tensor(cli_stream *stream, const char *name, int as) {
   cli_input input;
   cli_npy npy;
-  if (!cli_input_open(&input, name)) return CLI_FAILURE;
-  int result = cli_npy_read(&input, &npy);
+  if (!cli_input_open(&input, name, cli_npy_needed)) return CLI_FAILURE;
+  int result = cli_npy_read_as(&input, as, &npy);
   if (result == CLI_OK) {
     result = put_npy(stream, &input, &npy);
   } else if (!cli_input_ok(&input)) {
@@ -142,13 +162,18 @@ static int put_json(cli_stream *stream, const char *name) {
 }
 
 /* Writes the item that args is at, if it is one; its text has been checked. */
-static int put_item(cli_stream *stream, cli_args *args) {
+static int put_item(cli_stream *stream, cli_args *args, job *j) {
   value_parser *parser = find_parser(args);
   evalue value = evalue_from_none();
   if (cli_args_is(args, "--none")) return put(stream, &value);
   const char *text = cli_args_value(args); /* every other argument has one */
-  if (cli_args_is(args, "--tensor")) return put_tensor(stream, text);
+  if (cli_args_is(args, "--as")) return parse_type(text, &j->as) ? CLI_OK : CLI_FAILURE;
   if (cli_args_is(args, "--json")) return put_json(stream, text);
+  if (cli_args_is(args, "--tensor")) {
+    int as = j->as;
+    j->as = AS_IT_IS;
+    return put_tensor(stream, text, as);
+  }
   if (cli_args_is(args, "--string")) {
     value = evalue_from_string(text, strlen(text));
     return put(stream, &value);
@@ -159,36 +184,75 @@ static int put_item(cli_stream *stream, cli_args *args) {
 
 /* ---- the command line ---- */
 
+static bool ends_with(const char *text, const char *end) {
+  size_t size = strlen(text), end_size = strlen(end);
+  return size >= end_size && strcmp(text + size - end_size, end) == 0;
+}
+
+/* An operand is most likely a file whose option was forgotten. */
+static bool refuse_argument(const cli_args *args) {
+  const char *option = !args->is_operand                                                   ? NULL
+                       : ends_with(args->name, ".npy")                                     ? "--tensor"
+                       : ends_with(args->name, ".jsonl") || ends_with(args->name, ".json") ? "--json"
+                                                                                           : NULL;
+  if (option == NULL) cli_args_unknown(args);
+  else cli_usage_error("unexpected argument '%s': did you mean '%s %s'?", args->name, option, args->name);
+  return false;
+}
+
+static bool check_file_name(const char *text, job *j) {
+  bool is_stdin = strcmp(text, "-") == 0;
+  if (is_stdin && j->stdin_given) {
+    cli_usage_error("stdin can be read once");
+    return false;
+  }
+  j->stdin_given = j->stdin_given || is_stdin;
+  return true;
+}
+
+static bool check_type(const char *text, job *j) {
+  if (j->as == AS_IT_IS) return parse_type(text, &j->as);
+  cli_usage_error("--as given twice for one --tensor");
+  return false;
+}
+
 /* Looks at an argument before anything is written. */
 static bool check_argument(cli_args *args, job *j) {
   value_parser *parser = find_parser(args);
-  bool is_item =
-      parser != NULL || cli_args_is(args, "--string") || cli_args_is(args, "--tensor") || cli_args_is(args, "--json");
-  bool is_none = cli_args_is(args, "--none");
-  bool is_form = cli_args_is(args, "--form"), is_alignment = cli_args_is(args, "--align"),
-       is_out = cli_args_is(args, "-o");
-  if (is_item || is_none) j->items++;
-  if (is_none) return true;
-  if (!is_item && !is_form && !is_alignment && !is_out) {
-    cli_args_unknown(args);
-    return false;
-  }
-  const char *text = cli_args_value(args);
   evalue value;
+  if (cli_args_is(args, "--form")) return cli_args_once(args, &j->form_text);
+  if (cli_args_is(args, "--align")) return cli_args_once(args, &j->alignment_text);
+  if (cli_args_is(args, "-o")) return cli_args_once(args, &j->out);
+  bool is_as = cli_args_is(args, "--as"), is_tensor = cli_args_is(args, "--tensor");
+  bool is_file = is_tensor || cli_args_is(args, "--json"), is_none = cli_args_is(args, "--none");
+  if (!is_as && !is_file && !is_none && parser == NULL && !cli_args_is(args, "--string")) return refuse_argument(args);
+  if (!is_as) j->items++;
+  if (is_none) return true;
+  const char *text = cli_args_value(args);
   if (text == NULL) return false;
-  if (is_out) j->out = text;
-  if (is_form) return cli_parse_form(text, &j->form);
-  if (is_alignment) return cli_parse_alignment(text, &j->alignment);
+  if (is_as) return check_type(text, j);
+  if (is_tensor) j->as = AS_IT_IS;
+  if (is_file) return check_file_name(text, j);
   return parser == NULL || parser(text, &value);
 }
 
-static int write_items(const job *j, char **argv, cli_output *output) {
+/* Looks at what the arguments say together. */
+static bool check_job(job *j) {
+  if (!cli_parse_form(j->form_text, &j->form) || !cli_parse_alignment(j->alignment_text, &j->alignment)) return false;
+  if (j->as != AS_IT_IS) cli_usage_error("--as needs a --tensor after it");
+  else if (j->items == 0) cli_usage_error("nothing to pack; 'evalue pack --json /dev/null' makes an empty message");
+  else if (j->form == CLI_SEQUENCE && j->alignment > 1) cli_usage_error("a sequence has no alignment");
+  else return true;
+  return false;
+}
+
+static int write_items(job *j, char **argv, cli_output *output) {
   cli_args args;
   cli_stream stream;
   if (!cli_stream_start(&stream, output, j->form, j->alignment)) return CLI_FAILURE;
   cli_args_start(&args, argv, help);
   while (cli_args_next(&args)) {
-    int result = put_item(&stream, &args);
+    int result = put_item(&stream, &args, j);
     if (result != CLI_OK) return result;
   }
   return cli_stream_finish(&stream) ? CLI_OK : CLI_FAILURE;
@@ -196,16 +260,15 @@ static int write_items(const job *j, char **argv, cli_output *output) {
 
 int cli_pack(int argc, char **argv) {
   cli_args args;
-  job j = {CLI_MESSAGE, 0, "-", 0};
+  job j = {.form = CLI_MESSAGE, .as = AS_IT_IS};
   (void)argc;
   cli_args_start(&args, argv, help);
   while (cli_args_next(&args)) {
     if (!check_argument(&args, &j)) return CLI_FAILURE;
   }
   if (args.stop) return args.exit_code;
-  if (j.items == 0) return cli_usage_error("pack", "no item: nothing to pack");
-  if (j.form == CLI_SEQUENCE && j.alignment > 1) return cli_usage_error("pack", "a sequence has no alignment");
-  cli_output *output = cli_output_open(j.out);
+  if (!check_job(&j)) return CLI_FAILURE;
+  cli_output *output = cli_output_open(j.out != NULL ? j.out : "-");
   int result = output == NULL ? CLI_FAILURE : write_items(&j, argv, output);
   if (result == CLI_OK) return cli_output_commit(output) ? CLI_OK : CLI_FAILURE;
   cli_output_discard(output);

@@ -30,14 +30,14 @@ static bool write_slice(cli_stream *stream, evalue_slice slice) {
   return true;
 }
 
-/* Writes big-endian elements as little-endian ones. */
-static bool write_swapped(cli_stream *stream, uint32_t scalar_type, evalue_slice slice) {
+/* Writes big-endian components as little-endian ones. */
+static bool write_swapped(cli_stream *stream, uint32_t component_size, evalue_slice slice) {
   uint8_t swapped[SWAP_SIZE];
   const uint8_t *data = slice.data;
-  uint32_t element_size = evalue_element_size(scalar_type);
+  uint32_t scalar_type = component_size == 2 ? EVALUE_UINT16 : component_size == 4 ? EVALUE_UINT32 : EVALUE_UINT64;
   while (slice.size > 0) {
     size_t part = slice.size < SWAP_SIZE ? slice.size : SWAP_SIZE;
-    int32_t length = (int32_t)(part / element_size);
+    int32_t length = (int32_t)(part / component_size);
     evalue_tensor tensor; /* as if it were little-endian: copied as big-endian, its bytes are swapped */
     evalue_status status = evalue_tensor_init(&tensor, scalar_type, 1, &length, data, part);
     if (status == EVALUE_OK) status = evalue_tensor_copy(&tensor, NULL, EVALUE_BIG_ENDIAN, swapped, sizeof swapped);
@@ -50,11 +50,11 @@ static bool write_swapped(cli_stream *stream, uint32_t scalar_type, evalue_slice
 }
 
 /* Writes out what the writer has gathered; the payload of *big_endian, if not NULL, is swapped. */
-static bool drain(cli_stream *stream, const evalue_tensor *big_endian) {
+static bool drain(cli_stream *stream, const evalue_tensor *big_endian, uint32_t component_size) {
   for (uint64_t i = 0; i < stream->writer.slice_count; i++) {
     evalue_slice slice = stream->slices[i];
     bool is_payload = big_endian != NULL && slice.data == big_endian->data;
-    if (is_payload ? !write_swapped(stream, big_endian->scalar_type, slice) : !write_slice(stream, slice)) return false;
+    if (is_payload ? !write_swapped(stream, component_size, slice) : !write_slice(stream, slice)) return false;
   }
   evalue_status status = evalue_writer_drain(&stream->writer);
   return status == EVALUE_OK || fail(status);
@@ -69,25 +69,25 @@ bool cli_stream_start(cli_stream *stream, cli_output *output, cli_form form, uin
                              : evalue_writer_init_sequence(&stream->writer, stream->heads, sizeof stream->heads);
   if (status == EVALUE_OK) status = evalue_writer_gather(&stream->writer, stream->slices, 3);
   if (status != EVALUE_OK) return fail(status);
-  return drain(stream, NULL);
+  return drain(stream, NULL, 0);
 }
 
 bool cli_stream_put(cli_stream *stream, const evalue *value) {
   evalue_status status = evalue_writer_put(&stream->writer, value);
   if (status != EVALUE_OK) return fail(status);
-  return drain(stream, NULL);
+  return drain(stream, NULL, 0);
 }
 
-bool cli_stream_put_big_endian(cli_stream *stream, const evalue_tensor *tensor) {
+bool cli_stream_put_big_endian(cli_stream *stream, const evalue_tensor *tensor, uint32_t component_size) {
   evalue_status status = evalue_writer_put_tensor(&stream->writer, tensor);
   if (status != EVALUE_OK) return fail(status);
-  return drain(stream, tensor);
+  return drain(stream, tensor, component_size);
 }
 
 bool cli_stream_put_ancillary(cli_stream *stream, uint32_t tag, evalue_slice payload) {
   evalue_status status = evalue_writer_put_ancillary(&stream->writer, tag, payload.data, payload.size);
   if (status != EVALUE_OK) return fail(status);
-  return drain(stream, NULL);
+  return drain(stream, NULL, 0);
 }
 
 bool cli_stream_finish(cli_stream *stream) {

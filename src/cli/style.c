@@ -51,3 +51,18 @@ size_t cli_whole_characters(const void *data, size_t size, size_t most) {
   }
   return most; /* it is no UTF-8 */
 }
+
+void cli_format_index(const evalue_tensor *t, uint64_t k, char text[CLI_INDEX_SIZE]) {
+  uint64_t index[EVALUE_MAX_NDIM] = {0};
+  size_t n = 0;
+  for (size_t i = t->ndim; i-- > 0;) {
+    uint32_t size = (uint32_t)t->sizes[t->dim_order[i]];
+    index[t->dim_order[i]] = k % size;
+    k /= size;
+  }
+  text[0] = '\0';
+  for (size_t d = 0; d < t->ndim; d++) {
+    n += (size_t)snprintf(text + n, CLI_INDEX_SIZE - n, "%s%llu%s", d == 0 ? "[" : ", ", (unsigned long long)index[d],
+                          d + 1U == t->ndim ? "]" : "");
+  }
+}

@@ -32,13 +32,6 @@ static void format_list(char text[LIST_SIZE], const evalue_tensor *t, bool is_sh
   text[n] = '\0';
 }
 
-static bool is_row_major(const evalue_tensor *t) {
-  for (size_t d = 0; d < t->ndim; d++) {
-    if (t->dim_order[d] != d) return false;
-  }
-  return true;
-}
-
 static void fill(line *l, uint64_t index, const evalue *value, size_t nbytes) {
   char number[CLI_GROUPED_SIZE];
   memset(l, 0, sizeof *l);
@@ -48,7 +41,7 @@ static void fill(line *l, uint64_t index, const evalue *value, size_t nbytes) {
     nbytes = value->tensor.nbytes;
     snprintf(l->cells[TYPE], LIST_SIZE, "%s", evalue_scalar_type_name(value->tensor.scalar_type));
     format_list(l->cells[SHAPE], &value->tensor, true);
-    if (!is_row_major(&value->tensor)) format_list(l->cells[DIM_ORDER], &value->tensor, false);
+    if (!evalue_is_row_major(&value->tensor)) format_list(l->cells[DIM_ORDER], &value->tensor, false);
   }
   snprintf(l->cells[BYTES], LIST_SIZE, "%s", cli_grouped(nbytes, number));
 }
@@ -172,7 +165,8 @@ static void put_title(const table *t, const cli_input *input, cli_form form, con
   if (t->ancillary != 0) {
     fprintf(t->stream, "%s ancillary element%s, ", cli_grouped(t->ancillary, number), cli_plural(t->ancillary));
   }
-  fprintf(t->stream, "%s byte%s", cli_grouped(input->size, number), cli_plural(input->size));
+  fprintf(t->stream, "%s%s byte%s", input->has_more ? "the first " : "", cli_grouped(input->size, number),
+          cli_plural(input->size));
   if (form == CLI_MESSAGE) fprintf(t->stream, ", alignment %u", (unsigned)evalue_reader_alignment(reader));
   fputc('\n', t->stream);
 }

@@ -41,24 +41,18 @@ static int32_t shown_index(const cli_tensor_text *text, size_t d, int32_t i) {
 
 /* ---- elements ---- */
 
+static const uint8_t *element_at(const evalue_tensor *t, int64_t at) {
+  return (const uint8_t *)t->data + (size_t)at * evalue_element_size(t->scalar_type);
+}
+
 static void format_element(const cli_tensor_text *text, int64_t at, char out[CLI_NUMBER_SIZE]) {
   const evalue_tensor *t = text->tensor;
-  const uint8_t *element = (const uint8_t *)t->data + (size_t)at * evalue_element_size(t->scalar_type);
-  char number[CLI_NUMBER_SIZE];
-  if (!text->is_real) {
-    evalue_print_element(t->scalar_type, element, out, CLI_NUMBER_SIZE);
-    return;
-  }
-  evalue_print_element(t->scalar_type, element, number, sizeof number);
-  cli_number_format(&text->style, number, out);
+  if (text->is_real) cli_number_format(&text->style, t->scalar_type, element_at(t, at), out);
+  else evalue_print_element(t->scalar_type, element_at(t, at), out, CLI_NUMBER_SIZE);
 }
 
 static void learn_style(cli_tensor_text *text, int64_t at) {
-  const evalue_tensor *t = text->tensor;
-  const uint8_t *element = (const uint8_t *)t->data + (size_t)at * evalue_element_size(t->scalar_type);
-  char number[CLI_NUMBER_SIZE];
-  evalue_print_element(t->scalar_type, element, number, sizeof number);
-  cli_number_style_add(&text->style, number);
+  cli_number_style_add(&text->style, text->tensor->scalar_type, element_at(text->tensor, at));
 }
 
 static void learn_width(cli_tensor_text *text, int64_t at) {
@@ -79,29 +73,12 @@ static void visit(cli_tensor_text *text, size_t d, int64_t at, void (*look)(cli_
   }
 }
 
-static bool is_real_type(uint32_t scalar_type) {
-  switch (scalar_type) {
-    case EVALUE_FLOAT16:
-    case EVALUE_FLOAT32:
-    case EVALUE_FLOAT64:
-    case EVALUE_COMPLEX32:
-    case EVALUE_COMPLEX64:
-    case EVALUE_COMPLEX128:
-    case EVALUE_BFLOAT16:
-    case EVALUE_FLOAT8_E5M2:
-    case EVALUE_FLOAT8_E4M3FN:
-    case EVALUE_FLOAT8_E5M2FNUZ:
-    case EVALUE_FLOAT8_E4M3FNUZ: return true;
-    default: return false;
-  }
-}
-
 void cli_tensor_text_start(cli_tensor_text *text, const evalue_tensor *tensor) {
   memset(text, 0, sizeof *text);
   text->tensor = tensor;
   if (evalue_tensor_numel(tensor) <= 0) return;
   /* One number alone needs no column to fit in: it has all its digits. */
-  text->is_real = is_real_type(tensor->scalar_type) && tensor->ndim != 0;
+  text->is_real = evalue_is_real_type(tensor->scalar_type) && tensor->ndim != 0;
   evalue_tensor_strides(tensor, text->strides);
   choose(text);
   if (text->is_real) {

@@ -1,151 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * `evalue unpack`: tensors as .npy files, and all values as JSON Lines, in a directory that appears whole or not at
- * all: it is made beside its place and then renamed.
- */
-#include <dirent.h>
+/* `evalue unpack`: tensors as .npy files, and all values as JSON Lines, in a directory that appears whole or not at
+ * all. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "directory.h"
 #include "npy.h"
 
 static const char help[] =
-    "usage: evalue unpack [--form F] -d DIR FILE\n"
+    "usage: evalue unpack [--form F] [--no-json] -d DIR FILE\n"
     "\n"
-    "Writes the values of a file into a new directory:\n"
+    "Writes the tensors of FILE as DIR/0000.npy and so on (the number is the value's index), and all values,\n"
+    "tensors too, as DIR/values.jsonl: JSON Lines, which 'evalue pack --json' turns into the same values again.\n"
     "\n"
-    "  DIR/0000.npy ...   the tensors; the number is the value's index\n"
-    "  DIR/values.jsonl   all values, tensors too: 'evalue pack --json DIR/values.jsonl' restores them exactly\n"
+    "  --form F     what FILE is: message or sequence (default message)\n"
+    "  --no-json    write the .npy files only\n"
+    "  -d DIR       a directory that is empty, or does not exist yet; it gets all files or none\n"
+    "  --help       this text\n"
     "\n"
-    "  --form F           message (default) or sequence\n"
-    "  -d DIR             a directory that is empty, or does not exist yet\n"
-    "  FILE               '-' is stdin\n"
+    "FILE may be -, stdin. Ancillary elements and the alignment of FILE are not kept. Scalar types that NumPy lacks\n"
+    "become opaque bytes, such as |V2 for bfloat16 ('evalue pack --as' takes them back); a dim_order that is neither "
+    "C\n"
+    "nor Fortran order becomes C order in the .npy file, and is kept in values.jsonl.\n"
     "\n"
-    "Scalar types that NumPy lacks become opaque bytes, such as |V2 for bfloat16. A dim_order that is neither C nor "
-    "Fortran\n"
-    "order is copied to C order in the .npy file; values.jsonl keeps it.\n"
+    "Exit status: 0 good; 1 bad data; 2 usage or I/O.\n"
     "\n"
     "example: evalue unpack -d values values.evalue\n";
 
 enum { PART_SIZE = 1 << 22 };
-
-/* ---- the directory ---- */
-
-typedef struct directory {
-  const char *name; /* as given */
-  char *target;     /* its place */
-  char *temporary;  /* where it is made; NULL when it is not there */
-  int fd;
-  mode_t mode;
-  volatile uint64_t count; /* value files up to this number may exist */
-} directory;
 
 static bool fail(const char *name, const char *what, int error) {
   cli_message("%s: %s: %s", name, what, strerror(error));
   return false;
 }
 
-static bool is_empty(const char *name) {
-  DIR *stream = opendir(name);
-  if (stream == NULL) return fail(name, "cannot open", errno);
-  bool empty = true;
-  for (struct dirent *entry; empty && (entry = readdir(stream)) != NULL;) {
-    empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
-  }
-  closedir(stream);
-  return empty || fail(name, "cannot replace the directory", ENOTEMPTY);
-}
-
-/* Finds the directory's place, and the permissions that it will have. */
-static bool find_target(directory *d) {
-  struct stat status;
-  if (stat(d->name, &status) == 0) {
-    if (!S_ISDIR(status.st_mode)) return fail(d->name, "cannot create", ENOTDIR);
-    if (!is_empty(d->name)) return false;
-    d->mode = status.st_mode & 0777;
-    d->target = realpath(d->name, NULL);
-  } else if (errno == ENOENT && d->name[0] != '\0') {
-    d->mode = cli_new_mode(0777);
-    d->target = strdup(d->name);
-  }
-  if (d->target == NULL) return fail(d->name, "cannot create", errno);
-  for (size_t n = strlen(d->target); n > 1 && d->target[n - 1] == '/'; n--) d->target[n - 1] = '\0';
-  return true;
-}
-
-/* Makes the temporary directory, and registers it for removal, as one step. */
-static bool make_temporary(directory *d, char *path) {
-  cli_cleanup_block();
-  int error = mkdtemp(path) != NULL ? 0 : errno;
-  if (error == 0) {
-    d->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (d->fd < 0) {
-      error = errno;
-      rmdir(path);
-    } else {
-      d->temporary = path;
-      cli_cleanup_directory(path, d->fd, &d->count);
-    }
-  }
-  cli_cleanup_unblock();
-  return error == 0 || fail(d->name, "cannot create", error);
-}
-
-static void discard(directory *d) {
-  if (d->temporary != NULL) cli_cleanup_now();
-  if (d->fd >= 0) close(d->fd);
-  free(d->temporary);
-  free(d->target);
-}
-
-static bool open_directory(directory *d, const char *name) {
-  char *path;
-  memset(d, 0, sizeof *d);
-  d->name = name;
-  d->fd = -1;
-  if (!find_target(d)) return false;
-  const char *slash = strrchr(d->target, '/');
-  int length = slash == NULL ? 0 : (int)(slash - d->target + 1);
-  if (asprintf(&path, "%.*s.evalue-XXXXXX", length, d->target) < 0) {
-    free(d->target);
-    return fail(name, "cannot create", ENOMEM);
-  }
-  if (make_temporary(d, path)) return true;
-  free(path);
-  free(d->target);
-  return false;
-}
-
-static bool publish(directory *d) {
-  int error = fchmod(d->fd, d->mode) == 0 ? 0 : errno;
-  cli_cleanup_block();
-  if (error == 0 && rename(d->temporary, d->target) != 0) error = errno;
-  if (error == 0) {
-    cli_cleanup_forget();
-    free(d->temporary);
-    d->temporary = NULL;
-  }
-  cli_cleanup_unblock();
-  return error == 0 || fail(d->name, "cannot create", error);
-}
-
-/* Creates a file in the directory; -1, with a message, on failure. */
-static int create(const directory *d, const char *name) {
-  int fd = openat(d->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd < 0) fail(name, "cannot create", errno);
-  return fd;
-}
-
 /* ---- tensors ---- */
 
 typedef struct job {
   const cli_input *input;
-  directory *out;
+  cli_directory *out;
   FILE *json;
   cli_progress progress;
 } job;
@@ -180,12 +75,19 @@ static bool write_copy(job *j, int fd, const char *name, const evalue_tensor *te
   return good;
 }
 
+/* Closes a file that was written so far, once it is on the disk. */
+static bool close_file(int fd, const char *name, bool good) {
+  int error = good ? cli_sync(fd) : 0;
+  if (close(fd) != 0 && error == 0) error = errno;
+  return good && (error == 0 || fail(name, "cannot write", error));
+}
+
 static bool write_npy(job *j, uint64_t index, const evalue_tensor *tensor) {
   char name[CLI_VALUE_FILE_NAME_SIZE], header[CLI_NPY_HEADER_SIZE];
   bool fortran = is_fortran(tensor);
   cli_value_file_name(index, name);
   j->out->count = index + 1;
-  int fd = create(j->out, name);
+  int fd = cli_directory_create(j->out, name);
   if (fd < 0) return false;
   bool good = cli_write_all(fd, name, header, cli_npy_header(tensor, fortran, header));
   if (good && (fortran || evalue_tensor_is_contiguous(tensor))) {
@@ -193,8 +95,7 @@ static bool write_npy(job *j, uint64_t index, const evalue_tensor *tensor) {
   } else if (good) {
     good = write_copy(j, fd, name, tensor);
   }
-  if (close(fd) != 0 && good) good = fail(name, "cannot write", errno);
-  return good;
+  return close_file(fd, name, good);
 }
 
 /* ---- all values ---- */
@@ -206,9 +107,8 @@ static int write_values(job *j, cli_form form) {
   cli_reader_init(&reader, j->input, form);
   for (uint64_t index = 0; (status = evalue_reader_next(&reader, &value)) == EVALUE_OK; index++) {
     if (value.tag == EVALUE_TAG_TENSOR && !write_npy(j, index, &value.tensor)) return CLI_FAILURE;
-    errno = 0;
-    if (!cli_json_write(j->json, &value)) {
-      fail(CLI_VALUES_FILE_NAME, "cannot write", errno != 0 ? errno : ENOMEM);
+    if (j->json != NULL && !cli_json_write(j->json, &value)) {
+      fail(CLI_VALUES_FILE_NAME, "cannot write", errno);
       return CLI_FAILURE;
     }
     cli_progress_at(&j->progress, evalue_reader_position(&reader));
@@ -219,62 +119,73 @@ static int write_values(job *j, cli_form form) {
   return CLI_BAD_DATA;
 }
 
-static int unpack(const cli_input *input, cli_form form, directory *out) {
-  job j = {.input = input, .out = out};
-  int fd = create(out, CLI_VALUES_FILE_NAME);
-  if (fd < 0) return CLI_FAILURE;
-  j.json = fdopen(fd, "w");
-  if (j.json == NULL) {
-    fail(CLI_VALUES_FILE_NAME, "cannot open", errno);
-    close(fd);
-    return CLI_FAILURE;
-  }
-  cli_progress_start(&j.progress, cli_input_name(input->name), input->size);
-  int result = write_values(&j, form);
-  cli_progress_end(&j.progress);
-  if (fclose(j.json) != 0 && result == CLI_OK) {
-    fail(CLI_VALUES_FILE_NAME, "cannot write", errno);
-    result = CLI_FAILURE;
-  }
-  return result == CLI_OK && !publish(out) ? CLI_FAILURE : result;
+/* Opens the file of all values. */
+static bool open_json(job *j) {
+  int fd = cli_directory_create(j->out, CLI_VALUES_FILE_NAME);
+  if (fd < 0) return false;
+  j->json = fdopen(fd, "w");
+  if (j->json != NULL) return true;
+  fail(CLI_VALUES_FILE_NAME, "cannot open", errno);
+  close(fd);
+  return false;
 }
 
-static bool parse(cli_args *args, cli_form *form, const char **directory_name, const char **file) {
+/* The same as close_file. */
+static bool close_json(FILE *json, bool good) {
+  int error = good && fflush(json) != 0 ? errno : 0;
+  if (good && error == 0) error = cli_sync(fileno(json));
+  if (fclose(json) != 0 && error == 0) error = errno;
+  return good && (error == 0 || fail(CLI_VALUES_FILE_NAME, "cannot write", error));
+}
+
+typedef struct options {
+  const char *form_text, *directory, *file;
+  cli_form form;
+  bool no_json;
+} options;
+
+static int unpack(const cli_input *input, const options *o, cli_directory *out) {
+  job j = {.input = input, .out = out};
+  if (!o->no_json && !open_json(&j)) return CLI_FAILURE;
+  cli_progress_start(&j.progress, cli_input_name(input->name), input->size);
+  int result = write_values(&j, o->form);
+  cli_progress_end(&j.progress);
+  if (j.json != NULL && !close_json(j.json, result == CLI_OK) && result == CLI_OK) result = CLI_FAILURE;
+  return result == CLI_OK && !cli_directory_publish(out) ? CLI_FAILURE : result;
+}
+
+static bool parse(cli_args *args, options *o) {
   while (cli_args_next(args)) {
     if (cli_args_is(args, "--form")) {
-      const char *text = cli_args_value(args);
-      if (text == NULL || !cli_parse_form(text, form)) return false;
+      if (!cli_args_once(args, &o->form_text)) return false;
     } else if (cli_args_is(args, "-d")) {
-      *directory_name = cli_args_value(args);
-      if (*directory_name == NULL) return false;
-    } else if (args->is_operand && *file == NULL) {
-      *file = args->name;
+      if (!cli_args_once(args, &o->directory)) return false;
+    } else if (cli_args_is(args, "--no-json")) {
+      o->no_json = true;
+    } else if (args->is_operand && o->file == NULL) {
+      o->file = args->name;
     } else {
       cli_args_unknown(args);
       return false;
     }
   }
-  return true;
+  return args->stop || cli_parse_form(o->form_text, &o->form);
 }
 
 int cli_unpack(int argc, char **argv) {
   cli_args args;
-  cli_form form = CLI_MESSAGE;
   cli_input input;
-  directory out;
-  const char *name = NULL, *file = NULL;
+  cli_directory out;
+  options o = {.form = CLI_MESSAGE};
   (void)argc;
   cli_args_start(&args, argv, help);
-  if (!parse(&args, &form, &name, &file)) return CLI_FAILURE;
+  if (!parse(&args, &o)) return CLI_FAILURE;
   if (args.stop) return args.exit_code;
-  if (name == NULL) return cli_usage_error("unpack", "expected -d DIR");
-  if (file == NULL) return cli_usage_error("unpack", "expected a file");
-  if (!cli_input_open(&input, file)) return CLI_FAILURE;
-  int result = CLI_FAILURE;
-  if (open_directory(&out, name)) {
-    result = unpack(&input, form, &out);
-    discard(&out);
-  }
+  if (o.directory == NULL) return cli_usage_error("expected -d DIR");
+  if (o.file == NULL) return cli_usage_error("expected a FILE");
+  if (!cli_input_open(&input, o.file, cli_needed_by(o.form))) return CLI_FAILURE;
+  int result = cli_directory_open(&out, o.directory) ? unpack(&input, &o, &out) : CLI_FAILURE;
+  cli_directory_discard(&out);
   cli_input_close(&input);
   return result;
 }

@@ -25,30 +25,24 @@ static void put_code(evalue_text *text, uint64_t code, const char *name) {
   evalue_text_put(text, ")");
 }
 
-/* The magic, loaded as a little-endian number, as the bytes that it is; an input of less than four bytes has zeros
- * after its end. */
-static void put_magic(evalue_text *text, uint64_t magic) {
-  uint8_t bytes[4];
-  size_t n = 0;
-  for (size_t i = 0; i < 4; i++) {
-    bytes[i] = (uint8_t)(magic >> 8 * i);
-    if (bytes[i] != 0) n = i + 1;
-  }
+/* Appends the first n bytes of a magic, which was loaded as a little-endian number. */
+static void put_magic(evalue_text *text, uint64_t magic, uint64_t n) {
   evalue_text_put(text, "\"");
-  evalue_text_put_escaped(text, bytes, n);
+  for (uint64_t i = 0; i < n && i < 4; i++) {
+    char byte = (char)(uint8_t)(magic >> 8 * i);
+    bool is_plain = byte >= ' ' && byte <= '~' && byte != '"' && byte != '\\';
+    if (is_plain) evalue_text_piece(text, &byte, 1);
+    else evalue_text_put_hex_byte(text, (uint8_t)byte);
+  }
   evalue_text_put(text, "\"");
 }
 
 /* Appends a number as the field means it. */
 static void put_number(evalue_text *text, const evalue_error *error, uint64_t number) {
   uint32_t code = number <= UINT8_MAX ? (uint32_t)number : UINT32_MAX;
-  bool counts_values =
-      error->fault == EVALUE_FAULT_LIMIT_VALUES; /* its field is the tag, but its numbers are no tags */
   if (error->fault == EVALUE_FAULT_PAD_MISPLACED && number > UINT8_MAX) { /* no tag */
     evalue_text_put(text, "the end");
-  } else if (error->field == EVALUE_FIELD_MAGIC && error->fault == EVALUE_FAULT_BAD_MAGIC) {
-    put_magic(text, number);
-  } else if (error->field == EVALUE_FIELD_TAG && !counts_values) {
+  } else if (error->fault == EVALUE_FAULT_PAD_MISPLACED || error->fault == EVALUE_FAULT_UNKNOWN_TAG) {
     put_code(text, number, evalue_tag_name(code));
   } else if (error->field == EVALUE_FIELD_SCALAR_TYPE) {
     put_code(text, number, evalue_scalar_type_name(code));
@@ -60,19 +54,21 @@ static void put_number(evalue_text *text, const evalue_error *error, uint64_t nu
   }
 }
 
+/* Without `expected`, `found` says something where it is a value of the field, or the tag that stood in the way. */
+static bool found_says_something(const evalue_error *error) {
+  return error->field == EVALUE_FIELD_SIZE || error->field == EVALUE_FIELD_DIM_ORDER ||
+         error->fault == EVALUE_FAULT_PAD_MISPLACED || error->fault == EVALUE_FAULT_UNKNOWN_TAG;
+}
+
 static void put_comparison(evalue_text *text, const evalue_error *error) {
   switch (relation_of(error->fault)) {
     case EXACTLY: evalue_text_put(text, ": expected "); break;
     case AT_MOST: evalue_text_put(text, ": expected at most "); break;
     case AT_LEAST: evalue_text_put(text, ": expected at least "); break;
     default:
-      /* Without `expected`, `found` says something where it is a value of the field, or the tag that stood in the way.
-       */
-      if (error->field == EVALUE_FIELD_SIZE || error->field == EVALUE_FIELD_DIM_ORDER ||
-          error->fault == EVALUE_FAULT_PAD_MISPLACED) {
-        evalue_text_put(text, ": found ");
-        put_number(text, error, error->found);
-      }
+      if (!found_says_something(error)) return;
+      evalue_text_put(text, ": found ");
+      put_number(text, error, error->found);
       return;
   }
   put_number(text, error, error->expected);
@@ -80,7 +76,56 @@ static void put_comparison(evalue_text *text, const evalue_error *error) {
   put_number(text, error, error->found);
 }
 
-static void put_error(evalue_text *text, const evalue_error *error) {
+/* Appends a sentence with two numbers. */
+static void put_two(evalue_text *text, const char *before, uint64_t one, const char *between, uint64_t other,
+                    const char *after) {
+  evalue_text_put(text, before);
+  evalue_text_put_u64(text, one);
+  evalue_text_put(text, between);
+  evalue_text_put_u64(text, other);
+  evalue_text_put(text, after);
+}
+
+/* The size of the input, which a fault of the status "truncated" gives away. */
+static uint64_t size_of_truncated(const evalue_error *error) {
+  switch (error->fault) {
+    case EVALUE_FAULT_ELEMENT_SHORT: return error->position + error->found;
+    case EVALUE_FAULT_LENGTH_PAST_END: return error->position + 8 + error->expected;
+    case EVALUE_FAULT_NO_VALUE: return error->position;
+    default: return error->found; /* in a message */
+  }
+}
+
+/* What the fault's numbers say, where "expected" and "found" would not be plain. */
+static void put_numbers(evalue_text *text, const evalue_error *error, uint64_t input_size) {
+  if (error->status == EVALUE_TRUNCATED) {
+    put_two(text, ": needs at least ", error->needed, " bytes of input, has ", size_of_truncated(error), "");
+    return;
+  }
+  switch (error->fault) {
+    case EVALUE_FAULT_BAD_MAGIC:
+      evalue_text_put(text, ": expected ");
+      put_magic(text, error->expected, 4);
+      evalue_text_put(text, ", found ");
+      put_magic(text, error->found, input_size);
+      break;
+    case EVALUE_FAULT_COUNT_WRONG:
+      put_two(text, ": the header says ", error->found, ", the body holds ", error->expected, "");
+      break;
+    case EVALUE_FAULT_TRAILING_BYTES:
+      put_two(text, ": the end is at ", error->expected, ", the input has ", error->found, " bytes");
+      break;
+    case EVALUE_FAULT_ELEMENT_SHORT:
+      put_two(text, ": needs ", error->expected, " bytes, the body has ", error->found, " left");
+      break;
+    case EVALUE_FAULT_LENGTH_PAST_END:
+      put_two(text, ": needs ", error->found, " bytes, the body has ", error->expected, " left");
+      break;
+    default: put_comparison(text, error); break;
+  }
+}
+
+static void put_error(evalue_text *text, const evalue_error *error, uint64_t input_size) {
   bool has_place = error->fault != EVALUE_FAULT_NONE && error->fault != EVALUE_FAULT_ARGUMENT;
   if (has_place) {
     evalue_text_put(text, "offset ");
@@ -100,18 +145,17 @@ static void put_error(evalue_text *text, const evalue_error *error) {
   }
   evalue_text_put(text, ": ");
   evalue_text_put(text, evalue_fault_message(error->fault));
-  put_comparison(text, error);
-  if (error->status == EVALUE_TRUNCATED && error->needed != error->expected) {
-    evalue_text_put(text, "; ");
-    evalue_text_put_u64(text, error->needed);
-    evalue_text_put(text, " bytes of input are needed");
-  }
+  put_numbers(text, error, input_size);
 }
 
-size_t evalue_print_error(const evalue_error *error, char *text, size_t capacity) {
+size_t evalue_print_error_of(const evalue_error *error, uint64_t input_size, char *text, size_t capacity) {
   static const evalue_error misuse = {
       EVALUE_MISUSE, EVALUE_FAULT_ARGUMENT, EVALUE_FIELD_NONE, 0, EVALUE_NO_INDEX, 0, 0, 0};
   evalue_text out = evalue_text_start(text, capacity);
-  put_error(&out, error != NULL ? error : &misuse);
+  put_error(&out, error != NULL ? error : &misuse, input_size);
   return evalue_text_end(&out);
+}
+
+size_t evalue_print_error(const evalue_error *error, char *text, size_t capacity) {
+  return evalue_print_error_of(error, UINT64_MAX, text, capacity);
 }

@@ -118,44 +118,6 @@ static evalue_decimal shortest_double(double d) {
 
 /* ---- components ---- */
 
-/* Appends what needs no digits to be found, or the sign of what does; true when all is said. */
-static bool put_simple(evalue_text *text, double d) {
-  char whole[32];
-  if (isnan(d)) {
-    evalue_text_put(text, "nan");
-    return true;
-  }
-  if (signbit(d)) evalue_text_put(text, "-");
-  d = fabs(d);
-  if (isinf(d)) {
-    evalue_text_put(text, "inf");
-    return true;
-  }
-  /* Whole numbers have all their digits: 65504, though 65500 would be the same float16. */
-  if (d >= 1e16 || d != (double)(int64_t)d) return false;
-  snprintf(whole, sizeof whole, "%.0f", d);
-  evalue_text_put(text, whole);
-  return true;
-}
-
-void evalue_text_put_double(evalue_text *text, double d) {
-  if (put_simple(text, d)) return;
-  evalue_decimal decimal = shortest_double(fabs(d));
-  evalue_text_put_decimal(text, &decimal);
-}
-
-static void put_float(evalue_text *text, float f) {
-  if (put_simple(text, (double)f)) return;
-  evalue_decimal decimal = shortest_float(fabsf(f));
-  evalue_text_put_decimal(text, &decimal);
-}
-
-static void put_narrow(evalue_text *text, const narrow_type *type, uint32_t bits) {
-  if (put_simple(text, decode_narrow(type, bits))) return;
-  evalue_decimal decimal = shortest_narrow(type, bits & (sign_bit_of(type) - 1));
-  evalue_text_put_decimal(text, &decimal);
-}
-
 /* Loads a component of 1, 2, 4 or 8 bytes. */
 static uint64_t load(const uint8_t *p, uint32_t size) {
   switch (size) {
@@ -166,29 +128,106 @@ static uint64_t load(const uint8_t *p, uint32_t size) {
   }
 }
 
-/* Appends one component of a floating-point or complex type. */
-static void put_real(evalue_text *text, uint32_t scalar_type, const uint8_t *p, uint32_t size) {
+/* The digits of a whole number. */
+static evalue_decimal decimal_of_whole(uint64_t number) {
+  evalue_decimal decimal = {.count = 0};
+  char text[24];
+  int count = snprintf(text, sizeof text, "%llu", (unsigned long long)number);
+  decimal.exponent = count - 1;
+  while (count > 1 && text[count - 1] == '0') count--;
+  memcpy(decimal.digits, text, (size_t)count);
+  decimal.count = count;
+  return decimal;
+}
+
+/* Fills in what value, not yet its digits, says; true when there are digits to be found. */
+static bool start_real(evalue_real *real, double value) {
+  memset(real, 0, sizeof *real);
+  real->is_nan = isnan(value);
+  real->is_inf = isinf(value) != 0;
+  real->is_negative = signbit(value) != 0 && !real->is_nan;
+  return !real->is_nan && !real->is_inf && value != 0;
+}
+
+/* Whole numbers have all their digits: 65504, though 65500 would be the same float16. */
+static void finish_real(evalue_real *real, double magnitude) {
+  bool is_whole = magnitude < 1e16 && magnitude == (double)(uint64_t)magnitude;
+  real->whole = is_whole ? decimal_of_whole((uint64_t)magnitude) : real->shortest;
+}
+
+static evalue_real real_of_double(double d) {
+  evalue_real real;
+  if (!start_real(&real, d)) return real;
+  real.shortest = shortest_double(fabs(d));
+  finish_real(&real, fabs(d));
+  return real;
+}
+
+static evalue_real real_of_float(float f) {
+  evalue_real real;
+  if (!start_real(&real, (double)f)) return real;
+  real.shortest = shortest_float(fabsf(f));
+  finish_real(&real, fabs((double)f));
+  return real;
+}
+
+static evalue_real real_of_narrow(const narrow_type *type, uint32_t bits) {
+  evalue_real real;
+  double d = decode_narrow(type, bits);
+  if (!start_real(&real, d)) return real;
+  real.shortest = shortest_narrow(type, bits & (sign_bit_of(type) - 1));
+  finish_real(&real, fabs(d));
+  return real;
+}
+
+bool evalue_is_real_type(uint32_t scalar_type) {
+  bool is_wide = scalar_type == EVALUE_FLOAT32 || scalar_type == EVALUE_FLOAT64 || scalar_type == EVALUE_COMPLEX64 ||
+                 scalar_type == EVALUE_COMPLEX128;
+  return is_wide || narrow_type_of(scalar_type) != NULL;
+}
+
+evalue_real evalue_real_of(uint32_t scalar_type, const uint8_t *p) {
+  uint32_t size = evalue_component_size(scalar_type);
   uint64_t bits = load(p, size);
   if (size == 8) {
     double d;
     memcpy(&d, &bits, sizeof d);
-    evalue_text_put_double(text, d);
-  } else if (size == 4) {
+    return real_of_double(d);
+  }
+  if (size == 4) {
     uint32_t low = (uint32_t)bits;
     float f;
     memcpy(&f, &low, sizeof f);
-    put_float(text, f);
-  } else {
-    put_narrow(text, narrow_type_of(scalar_type), (uint32_t)bits);
+    return real_of_float(f);
   }
+  return real_of_narrow(narrow_type_of(scalar_type), (uint32_t)bits);
+}
+
+static void put_real(evalue_text *text, const evalue_real *real) {
+  if (real->is_negative) evalue_text_put(text, "-");
+  if (real->is_nan) evalue_text_put(text, "nan");
+  else if (real->is_inf) evalue_text_put(text, "inf");
+  else if (real->whole.count == 0) evalue_text_put(text, "0");
+  else evalue_text_put_decimal(text, &real->whole);
+}
+
+void evalue_text_put_double(evalue_text *text, double d) {
+  evalue_real real = real_of_double(d);
+  put_real(text, &real);
+}
+
+/* Appends one component of a floating-point or complex type. */
+static void put_component(evalue_text *text, uint32_t scalar_type, const uint8_t *p) {
+  evalue_real real = evalue_real_of(scalar_type, p);
+  put_real(text, &real);
 }
 
 /* 1+2j, as NumPy and Python write it. */
 static void put_complex(evalue_text *text, uint32_t scalar_type, const uint8_t *p, uint32_t size) {
   char imaginary[40];
-  put_real(text, scalar_type, p, size);
+  put_component(text, scalar_type, p);
   evalue_text inner = evalue_text_start(imaginary, sizeof imaginary);
-  put_real(&inner, scalar_type, p + size, size);
+  put_component(&inner, scalar_type, p + size);
   evalue_text_end(&inner);
   if (imaginary[0] != '-') evalue_text_put(text, "+");
   evalue_text_put(text, imaginary);
@@ -244,7 +283,7 @@ void evalue_text_put_element(evalue_text *text, uint32_t scalar_type, const uint
     case EVALUE_BITS4X2:
     case EVALUE_BITS8:
     case EVALUE_BITS16: put_hex(text, bits, size); break;
-    default: put_real(text, scalar_type, element, size); break;
+    default: put_component(text, scalar_type, element); break;
   }
 }
 

@@ -10,6 +10,13 @@ enum {
   FIRST_ELEMENTS = 8   /* of a larger one, the first */
 };
 
+bool evalue_is_row_major(const evalue_tensor *t) {
+  for (size_t i = 0; i < t->ndim; i++) {
+    if (t->dim_order[i] != i) return false;
+  }
+  return true;
+}
+
 static void put_list(evalue_text *text, size_t n, const int32_t *sizes, const uint8_t *dim_order) {
   evalue_text_put(text, "[");
   for (size_t i = 0; i < n; i++) {
@@ -67,11 +74,9 @@ static void put_tensor(evalue_text *text, const evalue_tensor *t) {
   evalue_text_put(text, evalue_scalar_type_name(t->scalar_type));
   evalue_text_put(text, " ");
   put_list(text, t->ndim, t->sizes, NULL);
-  for (size_t i = 0; i < t->ndim; i++) {
-    if (t->dim_order[i] == i) continue;
+  if (!evalue_is_row_major(t)) {
     evalue_text_put(text, " dim_order ");
     put_list(text, t->ndim, NULL, t->dim_order);
-    break;
   }
   evalue_text_put(text, " ");
   put_elements(text, t);

@@ -3,9 +3,7 @@
 #ifndef EVALUE_TEXT_INTERNAL_H
 #define EVALUE_TEXT_INTERNAL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "shared.h"
 
 /* ---- utf8.c: a text that is being written, and the characters in it ---- */
 
@@ -30,6 +28,9 @@ void evalue_text_put(evalue_text *text, const char *ascii);
 /* Appends a number in decimal. */
 void evalue_text_put_u64(evalue_text *text, uint64_t number);
 
+/* Appends a byte like \x1b. */
+void evalue_text_put_hex_byte(evalue_text *text, uint8_t byte);
+
 /* Appends bytes as they may be shown: well-formed UTF-8 as it is, the rest escaped. */
 void evalue_text_put_escaped(evalue_text *text, const uint8_t *data, size_t nbytes);
 
@@ -45,13 +46,6 @@ void evalue_text_put_element(evalue_text *text, uint32_t scalar_type, const uint
 void evalue_text_put_double(evalue_text *text, double d);
 
 /* ---- decimal.c ---- */
-
-/* A positive number in decimal: digits d1 d2 ... mean d1.d2... times 10^exponent. */
-typedef struct evalue_decimal {
-  char digits[20]; /* '0' to '9', the last not '0'; not terminated */
-  int count;
-  int exponent;
-} evalue_decimal;
 
 /* Says whether a decimal reads back as the number that is meant; `number` is what the search was started with. */
 typedef bool evalue_reads_back(const evalue_decimal *decimal, const void *number);

@@ -48,8 +48,8 @@ size_t evalue_text_end(evalue_text *text) {
 
 /* ---- characters ---- */
 
-/* Decodes the well-formed character at p (Unicode, table 3-7); returns its size in bytes, or 0. */
-static size_t decode_character(const uint8_t *p, size_t left, uint32_t *code) {
+/* Unicode, table 3-7. */
+size_t evalue_utf8_decode(const uint8_t *p, size_t left, uint32_t *code) {
   uint32_t lead = p[0];
   size_t size = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
   if (size == 0 || size > left) return 0;
@@ -64,24 +64,27 @@ static size_t decode_character(const uint8_t *p, size_t left, uint32_t *code) {
   return size;
 }
 
-/* Controls, line separators, and the marks that reorder text: what makes a terminal show something else than what is
- * there. */
-static bool is_control(uint32_t c) {
+bool evalue_is_control(uint32_t c) {
   return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x061c || (c >= 0x200e && c <= 0x200f) ||
          (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
-static void put_escaped_byte(evalue_text *text, uint8_t byte) {
+void evalue_text_put_hex_byte(evalue_text *text, uint8_t byte) {
   static const char hex[] = "0123456789abcdef";
-  static const char names[] = "\aa\bb\tt\nn\vv\ff\rr\"\"\\\\"; /* a byte, and the letter after its backslash */
   char escape[4] = {'\\', 'x', hex[byte >> 4], hex[byte & 15]};
-  for (size_t i = 0; i < sizeof names - 1; i += 2) {
-    if ((uint8_t)names[i] != byte) continue;
-    escape[1] = names[i + 1];
-    evalue_text_piece(text, escape, 2);
-    return;
-  }
   evalue_text_piece(text, escape, sizeof escape);
+}
+
+/* The few escapes that everybody knows; among other bytes, hex is easier to read than \b. */
+static void put_escaped_byte(evalue_text *text, uint8_t byte) {
+  switch (byte) {
+    case '\t': evalue_text_piece(text, "\\t", 2); break;
+    case '\n': evalue_text_piece(text, "\\n", 2); break;
+    case '\r': evalue_text_piece(text, "\\r", 2); break;
+    case '"': evalue_text_piece(text, "\\\"", 2); break;
+    case '\\': evalue_text_piece(text, "\\\\", 2); break;
+    default: evalue_text_put_hex_byte(text, byte); break;
+  }
 }
 
 void evalue_text_put_escaped(evalue_text *text, const uint8_t *data, size_t nbytes) {
@@ -89,8 +92,8 @@ void evalue_text_put_escaped(evalue_text *text, const uint8_t *data, size_t nbyt
   while (i < nbytes) {
     char character[4];
     uint32_t code = 0;
-    size_t size = decode_character(data + i, nbytes - i, &code);
-    if (size == 0 || is_control(code) || code == '"' || code == '\\') {
+    size_t size = evalue_utf8_decode(data + i, nbytes - i, &code);
+    if (size == 0 || evalue_is_control(code) || code == '"' || code == '\\') {
       size = size == 0 ? 1 : size;
       for (size_t k = 0; k < size; k++) put_escaped_byte(text, data[i + k]);
     } else {

@@ -127,7 +127,8 @@ class CliTest(unittest.TestCase):
         options.setdefault("stderr", subprocess.PIPE)
         options.setdefault("stdin", subprocess.DEVNULL)
         options.setdefault("env", self.environment)
-        return subprocess.Popen([EVALUE, *args], cwd=self.dir, **options)
+        options.setdefault("cwd", self.dir)
+        return subprocess.Popen([EVALUE, *args], **options)
 
     def run_raw(self, *args, input=None, **options):
         """Runs the command, whatever comes of it."""

@@ -40,8 +40,14 @@ class Check(CliTest):
         self.good("check", "--form", "sequence", "sequence", "/dev/null")
         self.good("check", "-", input=message())
         self.bad(1, "^bad: offset 8: truncated: ", "check", "bad")
-        self.bad(2, "^evalue: nonesuch: cannot open: No such file", "check", "nonesuch")
-        self.bad(2, "^evalue: .: cannot read: Is a directory", "check", ".")
+        self.bad(2, "^evalue check: nonesuch: cannot open: No such file", "check", "nonesuch")
+        self.bad(2, "^evalue check: .: cannot read: Is a directory", "check", ".")
+
+    def test_the_magic_is_shown_as_it_is(self):
+        for data, shown in [(bytes(30), r"\\x00\\x00\\x00\\x00"), (b"\4\b\0\0\0", r"\\x04\\x08\\x00\\x00"), (b"E\0", r"E\\x00"), (b"X", "X"),
+                            (b"EVIL", "EVIL"), (b"EX\0", r"EX\\x00")]:
+            self.write("x", data)
+            self.bad(1, f'expected "EVAL", found "{shown}"(;|$)', "check", "x")
 
     def test_all_files_are_looked_at(self):
         self.write("good", message(NONE))
@@ -50,7 +56,7 @@ class Check(CliTest):
         text = self.bad(1, "offset", "check", "bad1", "good", "bad2")
         self.assertEqual([line.split(":")[0] for line in text.splitlines()], ["bad1", "bad2"])
         text = self.bad(2, "offset", "check", "bad1", "nonesuch", "bad2", "--form=message")
-        self.assertEqual([line.split(": ")[:2][0 if "evalue" not in line else 1] for line in text.splitlines()], ["bad1", "nonesuch", "bad2"])
+        self.assertEqual([line.split(": ")[:2][0 if "evalue " not in line else 1] for line in text.splitlines()], ["bad1", "nonesuch", "bad2"])
 
     def test_lines(self):
         for data, form, start in [
@@ -72,11 +78,13 @@ class Check(CliTest):
         self.write("x", message(NONE, good, bytes_only, bad, bad))
         self.good("check", "x")
         offset = self.read("x").index(b"\0\1\x07\2") + 2
-        self.bad(1, rf"^x: offset {offset}: value 3: malformed: .*found 7\n$", "check", "--deep", "x")
+        self.bad(1, rf"^x: offset {offset}: value 3: malformed: an element of the bool tensor is neither 0 nor 1: element \[0, 1\] is 7\n$", "check", "--deep", "x")
+        self.write("one", message(tensor("bool", [], b"\3")))
+        self.bad(1, r"^one: .*element \[\] is 3\n$", "check", "--deep", "one")
         self.write("y", message(NONE, good, bytes_only))
         self.good("check", "--deep", "y")
         self.write("z", sequence(bad))
-        self.bad(1, r"^z: offset 23: value 0: malformed: .*found 7\n$", "check", "--deep", "--form=sequence", "z")
+        self.bad(1, r"^z: offset 23: value 0: malformed: .*element \[0, 1\] is 7\n$", "check", "--deep", "--form=sequence", "z")
 
     def test_a_structural_fault_after_good_data(self):
         self.write("x", sequence(tensor("bool", [1], b"\1"), b"\7"))
@@ -108,8 +116,8 @@ class Guess(CliTest):
             self.looks_like(b'\n { "kind" : "none"}\n', "looks like JSON Lines", form)
 
     def test_the_other_form(self):
-        self.looks_like(sequence(NONE, double(1), tensor("int8", [2], b"12")), "looks like an EValue sequence")
-        self.looks_like(message(NONE), "looks like an EValue message", "sequence")
+        self.looks_like(sequence(NONE, double(1), tensor("int8", [2], b"12")), "looks like an EValue sequence: try --form sequence")
+        self.looks_like(message(NONE), "looks like an EValue message: try --form message", "sequence")
         self.looks_like_nothing(sequence(NONE, double(1)) + b"\7")
         self.looks_like_nothing(b"")
         self.looks_like_nothing(b"EVA")
@@ -132,9 +140,12 @@ class Guess(CliTest):
         self.looks_like_nothing(bytes(data))
 
 
+MARKS = [mark.encode() for mark in "\u061c\u200e\u200f\u2028\u2029\u202a\u202e\u2066\u2069"]  # they reorder text, or end a line
+
+
 class Terminal(CliTest):
     def test_no_control_character_reaches_the_terminal(self):
-        names = [b"x\x1b[31m", b"x\x9b31m", "x\x9b31m".encode(), b"x\r\n\t\x7f", b"\xff\xfe", "é😀".encode()]
+        names = [*MARKS, b"x\x1b[31m", b"x\x9b31m", "x\x9b31m".encode(), b"x\r\n\t\x7f", b"\xff\xfe", "é😀".encode()]
         for name in names:
             for data in [b"\x1b[31m", sequence(string(b"\x1b"))]:
                 (self.dir / name.decode("utf-8", "surrogateescape")).write_bytes(data)
@@ -145,6 +156,9 @@ class Terminal(CliTest):
                 for result in [self.run_raw("check", name + b"nonesuch"), self.run_raw("check", b"--" + name), self.run_raw("pack", b"--form=" + name)]:
                     self.assertEqual(result.returncode, 2)
                     self.assertNotRegex(result.stderr.decode(), r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+        for mark in MARKS:
+            self.assertNotIn(mark, self.run_raw("check", mark).stderr)
+        self.assertRegex(self.run_raw("check", "x\u202ey".encode()).stderr, rb"x\\xe2\\x80\\xaey: ")
         self.assertRegex(self.run_raw("check", b"x\x1b[31m").stderr, rb"^x\\x1b\[31m: ")
         self.assertRegex(self.run_raw("check", "é😀".encode()).stderr, "^é😀: ".encode())
         self.assertRegex(self.run_raw("check", b"\xff\xfe").stderr, rb"^\\xff\\xfe: ")

@@ -42,7 +42,7 @@ class Convert(CliTest):
         self.write("old", b"old")
         whole = message(*VALUES)
         for data, pattern in [(b"", "offset 0: truncated"), (whole[:-1], "offset 8: truncated"), (whole + b"x", f"offset {len(whole)}: .*malformed"),
-                              (message(NONE, element(6)), "offset 33: value 1: unsupported"), (sequence(NONE), "looks like an EValue sequence")]:
+                              (message(NONE, element(6)), "offset 33: value 1: unsupported"), (sequence(NONE), "looks like an EValue sequence: try --from sequence")]:
             self.write("bad", data)
             self.bad(1, f"^bad: .*{pattern}", "convert", "--to=sequence", "bad", "old")
             self.bad(1, pattern, "convert", "--to=sequence", "bad", "-")
@@ -51,7 +51,7 @@ class Convert(CliTest):
 
     def test_a_message_given_as_a_sequence(self):
         self.write("m", message(NONE))
-        self.bad(1, "m: offset 0: value 0: unsupported.*looks like an EValue message", "convert", "--from=sequence", "m", "n")
+        self.bad(1, "m: offset 0: value 0: unsupported.*looks like an EValue message: try --from message", "convert", "--from=sequence", "m", "n")
         self.assertFalse(os.path.exists(self.path("n")))
 
     def test_operands_after_two_dashes(self):

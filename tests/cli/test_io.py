@@ -53,7 +53,7 @@ class Output(CliTest):
     def test_targets_that_cannot_be_written(self):
         for name, pattern in [("spool", "Is a directory"), ("no/such", "No such file"), ("", "No such file"), ("old/x", "Not a directory"),
                               ("new/", "No such file"), ("x" * 256, "File name too long"), ("/proc/nonesuch", "cannot create")]:
-            self.bad(2, f"^evalue: {name}: .*{pattern}", "pack", "--none", "-o", name)
+            self.bad(2, f"^evalue pack: {name}: .*{pattern}", "pack", "--none", "-o", name)
 
     @unittest.skipIf(os.geteuid() == 0, "root may write everything")
     def test_read_only_target(self):
@@ -116,13 +116,23 @@ class Output(CliTest):
 
     def test_closed_pipe(self):
         self.write("x", message(*[integer(i) for i in range(5000)]))
-        for args in [["pack", *["--int", "1"] * 20000], ["convert", "x", "-"], ["show", "--json", "x"], ["--help"]]:
+        for args in [["pack", *["--int", "1"] * 20000], ["convert", "x", "-"]]:
             reading, writing = os.pipe()
             os.close(reading)
             result = self.run_raw(*args, stdout=writing)
             os.close(writing)
             self.assertEqual(result.returncode, 2, args)
             self.assertRegex(result.stderr, b"Broken pipe")
+
+    def test_closed_pipe_of_text(self):
+        """Whoever reads text, such as `head`, has seen enough: that is no error."""
+        self.write("x", message(*[integer(i) for i in range(5000)]))
+        for args in [["show", "x"], ["show", "--json", "x"], ["show", "--layout", "x"], ["show", "--help"], ["--help"]]:
+            reading, writing = os.pipe()
+            os.close(reading)
+            process = self.start(*args, stdout=writing)
+            os.close(writing)
+            self.assertEqual((process.communicate()[1], process.returncode), (b"", -signal.SIGPIPE), args)
 
     def test_slow_and_non_blocking_pipe(self):
         reading, writing = os.pipe()
@@ -203,6 +213,26 @@ class Input(CliTest):
             result = subprocess.run(["sh", "-c", script, EVALUE], stdin=stream, capture_output=True, check=False)
         self.assertEqual((result.returncode, result.stderr), (0, b""))
 
+    def test_a_bad_header_is_noticed_at_once(self):
+        """Of what never ends no more is read than has to be."""
+        for args in [["check"], ["show"], ["show", "--json"], ["show", "--layout"], ["unpack", "-d", "new"], ["convert", "--to=sequence"],
+                     ["pack", "--tensor"]]:
+            more = ["out"] if args[0] == "convert" else []
+            for name in ["/dev/zero", "-"]:
+                limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (10, 10))
+                with open("/dev/zero", "rb") as zero:
+                    process = self.start(*args, name, *more, preexec_fn=limit, stdin=zero)
+                process.communicate(timeout=20)
+                self.assertEqual(process.returncode, 1, args)
+
+    def test_no_more_is_read_than_the_header_says(self):
+        """And one byte, to see whether the input goes on. The rest stays for the next program."""
+        whole = message(tensor("uint8", [100000], bytes(100000)), integer(1))
+        for data, left, code in [(whole + b"more", b"ore", 1), (b"EVIL" + whole[4:], whole[24:], 1), (whole, b"", 0),
+                                 (whole[:7] + b"\1" + whole[8:], whole[24:], 1)]:
+            result = subprocess.run(["sh", "-c", '"$0" check -; echo "code $?"; cat', EVALUE], input=data, capture_output=True, check=False)
+            self.assertEqual(result.stdout, b"code %d\n" % code + left)
+
     def test_large_pipe(self):
         value = tensor("uint8", [3000000], os.urandom(3000000))
         self.assertEqual(self.good("convert", "--to=sequence", "-", "-", input=message(value)), sequence(value))
@@ -231,7 +261,7 @@ class Shrinking(CliTest):
                 break
             os.truncate(path, size)  # it was faster than we were
         self.assertEqual((process.returncode, out), (2, b""), err)
-        self.assertRegex(err, rb"^evalue: %s: the file shrank while it was read\n$" % name.encode())
+        self.assertRegex(err, rb"^evalue [a-z]+: %s: the file shrank while it was read\n$" % name.encode())
 
     def test_check(self):
         size = 600 << 20

@@ -69,7 +69,7 @@ class Reading(CliTest):
                   for text in ["", "-", "01", "-0", "+1", " 1", "1 ", "0x1", "1.0", "1\\u0000", "-01", "\\u0000"]),
                 ('{"kind":"double"}', "found neither"), ('{"kind":"double","double":"1"}', '"double": expected a number, found a string'),
                 ('{"kind":"double","double":NaN}', "column"), ('{"kind":"double","double":1e999}', "column.*overflow"),
-                ('{"kind":"double","bits_hex":"3ff8"}', "expected 16 hex digits, found 4"),
+                ('{"kind":"double","bits_hex":"3ff8"}', "expected 16 hex digits, found 4$"),
                 ('{"kind":"double","bits_hex":"3ff800000000000g"}', "digit 15: expected a hex digit, found 'g'"),
                 ('{"kind":"double","bits_hex":1}', '"bits_hex": expected 16 hex digits, found an integer'),
                 ('{"kind":"double","bits_hex":"3ff8000000000001","double":1.5}', "disagree: expected bits 3ff8000000000000, found 3ff8000000000001"),
@@ -91,13 +91,15 @@ class Reading(CliTest):
                 (tensor_line % ([1] * 17, "00"), "expected at most 16 entries, found 17"),
                 (tensor_line % ("[2147483647,2147483647,2]", ""), r"less than 2\^62"), (tensor_line % ("[0,2147483647,2147483647,2]", ""), r"2\^62"),
                 (tensor_line % ("[2]", "00"), "expected 4 hex digits for these sizes, found 2"), (tensor_line % ("[]", ""), "expected 2 hex digits"),
+                (tensor_line[:-1] % ("[1]", "00") + ',"dim_order":[1]}', "entry 0: expected 0, found 1$"),
+                (tensor_line[:-1] % ("[1]", "00") + ',"dim_order":[0.5]}', "entry 0: expected 0, found a number with"),
                 (tensor_line % ("[1]", "0x"), "digit 1"), (tensor_line % ("[1]", "000"), "expected 2 hex digits"),
                 *((f'{{"kind":"tensor","scalar_type":"uint8","sizes":[1,1],"data_hex_le":"00","dim_order":{order}}}', pattern)
-                  for order, pattern in [("[0]", "expected 2 entries"), ("[0,0]", "found 0 again"), ("[0,2]", "from 0 to 1, found 2"),
+                  for order, pattern in [("[0]", "expected 2 entries"), ("[0,0]", "expected each dimension once"), ("[0,2]", "from 0 to 1, found 2"),
                                          ("[0,-1]", "found -1"), ("null", "found null"), ("[0,1.0]", "entry 1"), ("[0,1,2]", "found 3")]),
         ]:
             with self.subTest(line=line):
-                self.bad(1, f"^evalue: stdin: line 3: .*{pattern}", "pack", "--json", "-", input=b'{"kind":"none"}\n\n' + line.encode() + b"\n")
+                self.bad(1, f"^stdin: line 3: .*{pattern}", "pack", "--json", "-", input=b'{"kind":"none"}\n\n' + line.encode() + b"\n")
 
     def test_bytes_that_are_no_json(self):
         for line in [b"\0", b'{"kind":"none"}\0', b"\xff", b'{"kind":"string","string":"\xff"}', b'{"kind":"string","string":"\x1b"}', b"\xef\xbb\xbf{}",
@@ -105,11 +107,15 @@ class Reading(CliTest):
             text = self.bad(1, "line 1: column", "pack", "--json", "-", input=line)
             self.assertNotRegex(text.replace("\n", ""), r"[\x00-\x1f\x7f-\x9f]")
 
+    def test_other_files(self):
+        for data, pattern in [(b"\x93NUMPY\1\0", "a .npy file: --tensor reads it"), (message(NONE), "an EValue message: 'evalue unpack'")]:
+            self.bad(1, f"^stdin: line 1: expected a JSON object; it looks like {pattern}", "pack", "--json", "-", input=data)
+
     def test_files(self):
         self.bad(2, "nonesuch: cannot open", "pack", "--json", "nonesuch")
         self.bad(2, r"\.: cannot read", "pack", "--json", ".")
         self.write("x.jsonl", '{"kind":"none"}\n{"kind":"nine"}')
-        self.bad(1, "^evalue: x.jsonl: line 2: ", "pack", "--json", "x.jsonl")
+        self.bad(1, "^x.jsonl: line 2: ", "pack", "--json", "x.jsonl")
         self.good("pack", "--none", "--json", "/dev/null")
 
 
@@ -128,6 +134,10 @@ class Writing(CliTest):
                 (string(b"\xed\xa0\x80"), '{"kind":"string","bytes_hex":"eda080"}'), (string(b"\xc0\x80"), '{"kind":"string","bytes_hex":"c080"}'),
                 (string(b"\xf4\x90\x80\x80"), '{"kind":"string","bytes_hex":"f4908080"}'), (string(b"\xe2\x82"), '{"kind":"string","bytes_hex":"e282"}'),
                 (string("\x7f\x80\x9b\xa0".encode()), '{"kind":"string","bytes_hex":"7fc280c29bc2a0","string":"\\u007f\\u0080\\u009b\xa0"}'),
+                (string("\u202e\u061c\u200e\u2029\u2066x".encode()),
+                 '{"kind":"string","bytes_hex":"e280aed89ce2808ee280a9e281a678","string":"\\u202e\\u061c\\u200e\\u2029\\u2066x"}'),
+                (double(-0.0), '{"kind":"double","bits_hex":"8000000000000000","double":-0.0}'),
+                (double(1e16), '{"kind":"double","bits_hex":"4341c37937e08000","double":1e16}'),
                 (tensor("float32", [2, 1], struct.pack("<2f", 1, 2), [1, 0]),
                  '{"kind":"tensor","scalar_type":"float32","sizes":[2,1],"dim_order":[1,0],"data_hex_le":"0000803f00000040"}'),
                 (tensor("int8", [], b"\x80"), '{"kind":"tensor","scalar_type":"int8","sizes":[],"dim_order":[],"data_hex_le":"80"}'),

@@ -19,7 +19,7 @@ offset  bytes                    field        meaning
      5  00                       minor        0
      6  04                       alignment    2^4 = 16: tensor data begins at multiples of it
      7  00                       flags        none
-     8  40 00 00 00 00 00 00 00  body length  64: the bytes after this header
+     8  40 00 00 00 00 00 00 00  body_length  64: the bytes after this header
     16  02 00 00 00 00 00 00 00  count        2 values
         value 0
     24  04                       tag          Int
@@ -33,7 +33,7 @@ offset  bytes                    field        meaning
         value 1
     64  01                       tag          Tensor
     65  0f 00 00 00 00 00 00 00  length       15 = 2 + 5 x 1 + 8 of data
-    73  06                       scalar type  float32, 4 bytes an element
+    73  06                       scalar_type  float32, 4 bytes an element
     74  01                       ndim         1
     75  02 00 00 00              sizes[0]     2
     79  00                       dim_order    (0)
@@ -82,6 +82,19 @@ class LayoutTest(CliTest):
         self.assertEqual(lines, ["    40  00 00 00 00 00 00 00 00               [12]: 0, 0, 0, 0",
                                  "        ...                                   1,968 more bytes: 984 elements"])
 
+    def test_few_bytes_are_not_hidden(self):
+        """A line that counts them would be as long."""
+        for count in (33, 40):
+            lines = self.body(string(b"x" * count))[3:]
+            self.assertEqual((len(lines), lines[-1][46:]), (5, '"' + "x" * (count - 32) + '"'))
+        self.assertIn("9 more bytes", self.body(string(b"x" * 41))[-1])
+        self.assertEqual(self.body(tensor("uint8", [40], bytes(40)))[-1][8:31], "00 00 00 00 00 00 00 00")
+        self.assertIn("9 more bytes: 9 elements", self.body(tensor("uint8", [41], bytes(41)))[-1])
+        lines = self.layout(GOOD + b"123456789", code=1).split("\n")
+        self.assertEqual(lines[-2], '    96  39                                    "9"')
+        lines = self.layout(message(string(b"x" * 16), tensor("uint8", [1], b"\5"), align=32)).split("\n")
+        self.assertNotIn("more", "".join(lines))
+
     def test_indices_follow_the_dim_order(self):
         lines = self.body(tensor("uint8", [1, 3, 2, 2], bytes(range(12)), (0, 2, 3, 1)))[-3:]
         self.assertEqual(lines, ["    27  00 02 03 01              dim_order    (0, 2, 3, 1): channels-last",
@@ -119,7 +132,7 @@ class LayoutTest(CliTest):
     def mark(self, data, form="message"):
         """The line above the mark, the mark, and what it says."""
         lines = self.layout(data, form, 1).split("\n")
-        at = next(i for i, line in enumerate(lines) if re.fullmatch(r" {8,}\^+", line))
+        at = next(i for i, line in enumerate(lines) if re.fullmatch(r" {8,}\^\^( \^\^)*", line))
         return lines[at - 1].rstrip(), lines[at].strip(), lines[at + 1].strip()
 
     def changed(self, position, *values):
@@ -137,7 +150,7 @@ class LayoutTest(CliTest):
                  "malformed: the alignment's logarithm"),
                 (self.changed(7, 1), "     7  01                       flags        1", 2, "unsupported: a flag"),
                 (self.changed(16, 1), "    16  01 00 00 00 00 00 00 00  count        1 value", 23,
-                 "malformed: the count is not .* expected 2, found 1"),
+                 "malformed: the count is not .*: the header says 1, the body holds 2"),
                 (self.changed(16, 99), "    16  63 00 00 00 00 00 00 00  count        99 values", 23,
                  "malformed: the body cannot hold"),
                 (self.changed(24, 9), "    24  09                       tag          9: ListTensor", 2,
@@ -150,12 +163,12 @@ class LayoutTest(CliTest):
                 (self.changed(42, 1), "    41  80                       tag          Pad", 2,
                  "malformed: the Pad does not stand .* found 0 \\(None\\)"),
                 (self.changed(42, 16), "    42  10 00 00 00 00 00 00 00  length       16", 23, "malformed: the Pad"),
-                (self.changed(73, 30), "    73  1e                       scalar type  30: not known", 2,
+                (self.changed(73, 30), "    73  1e                       scalar_type  30: not known", 2,
                  "unsupported: the scalar type"),
                 (self.changed(74, 17), "    74  11                       ndim         17", 2,
                  "malformed: the tensor has too many"),
                 (self.changed(74, 3), "    65  0f 00 00 00 00 00 00 00  length       15", 23,
-                 "malformed: the length has no room"),
+                 "malformed: the length is too short"),
                 (self.changed(75, 1), "    65  0f 00 00 00 00 00 00 00  length       15", 23,
                  "malformed: .* expected 11, found 15"),
                 (self.changed(78, 255), "    75  02 00 00 ff              sizes[0]     -16777214", 11,
@@ -166,19 +179,20 @@ class LayoutTest(CliTest):
                 (self.changed(6, 0), "    42  0e 00 00 00 00 00 00 00  length       14", 23, "malformed: the Pad"),
                 (GOOD + b"more", '    88  6d 6f 72 65              trailing     "more"', 11,
                  "malformed: the input goes on"),
-                (GOOD[:-1], "     8  40 00 00 00 00 00 00 00  body length  64: the bytes after this header", 23,
-                 "truncated: .* 88, found 87"),
+                (GOOD[:-1], "     8  40 00 00 00 00 00 00 00  body_length  64: the bytes after this header", 23,
+                 "truncated: .*: needs at least 88 bytes of input, has 87"),
                 (GOOD[:4], "     4                           major        0 of 1 bytes", 2, "truncated"),
                 (b"", "     0                           magic        0 of 4 bytes", 2, "truncated")):
             with self.subTest(line=line):
                 found = self.mark(data)
-                self.assertEqual(found[:2], (line, "^" * carets))
+                self.assertEqual(found[:2], (line, " ".join(["^^"] * ((carets + 1) // 3))))
                 self.assertRegex(found[2], "^" + text)
 
     def test_one_byte_is_marked(self):
         lines = self.layout(self.changed(61, 7), code=1).split("\n")
-        self.assertEqual(lines[-4:-1], ["    58  00 00 00 07 00 00", "                 ^^",
-                                        "        malformed: the Pad has a byte that is not zero: expected 0, found 7"])
+        self.assertEqual(lines[-5:-1], ["    58  00 00 00 07 00 00", "                 ^^",
+                                        "        malformed: the Pad has a byte that is not zero: expected 0, found 7",
+                                        "        ...                                   24 more bytes: nothing after this was read"])
 
     def test_fault_far_into_a_pad(self):
         data = bytearray(message(tensor("uint8", [1], b"\x05"), align=4096))
@@ -186,12 +200,16 @@ class LayoutTest(CliTest):
         self.assertEqual(self.mark(bytes(data))[0][:15], "  1000  03 00 0")
 
     def test_nothing_is_drawn_behind_a_fault(self):
+        """A line says so."""
         for position, value in ((0, 0x58), (6, 13), (16, 99), (25, 9), (42, 16), (73, 30), (74, 17), (78, 255),
                                 (79, 1)):
             with self.subTest(position=position):
                 self.assertRegex(self.layout(self.changed(position, value), code=1),
-                                 r"\^\n +(malformed|unsupported): .*\n$")
-        self.assertEqual(self.layout(self.changed(24, 9), code=1).count("\n"), 15)
+                                 r"\^\n +(malformed|unsupported): .*\n +\.\.\. +\d+ more bytes: nothing after this was read\n$")
+        self.assertEqual(self.layout(self.changed(24, 9), code=1).count("\n"), 16)
+        for data, form in ((GOOD + b"more", "message"), (GOOD[:-1], "message"), (self.changed(16, 1), "message"),
+                           (sequence(element(5, b"\2")), "sequence")):
+            self.assertNotIn("was read", self.layout(data, form, 1))
 
     def test_pad_missing(self):
         data = header(16, 24, 1) + tensor("float32", [2], bytes(8))
@@ -201,16 +219,16 @@ class LayoutTest(CliTest):
     def test_pad_before_an_int(self):
         data = header(16, 26, 1) + element(128) + integer(1)
         self.assertEqual(self.mark(data)[0], "    24  80                       tag          Pad")
-        self.assertRegex(self.layout(data, code=1), "\n    33  04 +tag +Int\n$")
+        self.assertRegex(self.layout(data, code=1), "\n    33  04 +tag +Int\n +... +16 more bytes: nothing after this was read\n$")
 
     def test_far_fault_is_repeated(self):
         data = bytearray(message(*[NONE] * 20))
         data[16] = 19
         out = self.layout(bytes(data), code=1)
-        self.assertEqual(out.count("^" * 23), 2)
+        self.assertEqual(out.count(" ".join(["^^"] * 8)), 2)
         self.assertRegex(out,
-                         "the fault\n    16  13 00 00 00 00 00 00 00  count        19 values\n +\\^+\n"
-                         ".*expected 20, found 19\n$")
+                         "the fault\n    16  13 00 00 00 00 00 00 00  count        19 values\n +[ ^]+\n"
+                         ".*the header says 19, the body holds 20\n$")
 
     def test_cut_message(self):
         lines = self.layout(GOOD[:86], code=1).split("\n")
@@ -220,9 +238,9 @@ class LayoutTest(CliTest):
     def test_cut_sequence(self):
         lines = self.layout(sequence(NONE, string(b"hello"))[:-2], "sequence", 1).split("\n")
         self.assertEqual(lines[-6:-1], ["    10  05 00 00 00 00 00 00 00  length       5",
-                                        "        " + "^" * 23,
-                                        "        truncated: the element goes past the end: expected at most 3, "
-                                        "found 5; 23 bytes of input are needed",
+                                        "        " + " ".join(["^^"] * 8),
+                                        "        truncated: the element goes past the end: needs at least 23 bytes of "
+                                        "input, has 21",
                                         '    18  68 65 6c                 value        "hel"',
                                         "        (the input ends)         missing      2 bytes"])
         lines = self.layout(b"\x04\x08\x00", "sequence", 1).split("\n")

@@ -8,7 +8,7 @@ import unittest
 import numpy
 from numpy.lib import format as npy_format
 
-from support import CliTest, message, tensor
+from support import ELEMENT_SIZES, SCALAR_TYPES, CliTest, integer, message, tensor
 
 DTYPES = {"b1": "bool", "i1": "int8", "u1": "uint8", "i2": "int16", "u2": "uint16", "i4": "int32", "u4": "uint32", "i8": "int64",
           "u8": "uint64", "f2": "float16", "f4": "float32", "f8": "float64", "c8": "complex64", "c16": "complex128"}
@@ -101,13 +101,49 @@ class Arrays(CliTest):
         self.assertEqual(self.good("pack", "--tensor", "-", input=npy(array)), message(as_tensor(array)))
 
 
+class As(CliTest):
+    """`--as`: the elements of an array as a scalar type of the same size."""
+
+    def test_every_scalar_type_from_opaque_and_from_unsigned_elements(self):
+        for name, size in zip(SCALAR_TYPES, ELEMENT_SIZES):
+            data = bytes(range(1, 2 * size + 1))
+            dtypes = [f"V{size}"] + ([f"<u{size}"] if size <= 8 else ["<c16"])
+            for dtype in dtypes:
+                self.write("x.npy", npy(numpy.frombuffer(data, dtype)))
+                self.assertEqual(self.good("pack", "--as", name, "--tensor", "x.npy"), message(tensor(name, [2], data)))
+
+    def test_big_endian_elements(self):
+        """Components of the array are turned around, whatever they are taken as."""
+        array = numpy.arange(5, dtype=">u4") + 0x01020304
+        for name in ("complex32", "qint32", "float32"):
+            self.write("x.npy", npy(array))
+            self.assertEqual(self.good("pack", "--as", name, "--tensor", "x.npy"), message(tensor(name, [5], array.astype("<u4").tobytes())))
+        array = numpy.arange(3, dtype=">c8")
+        self.write("x.npy", npy(array))
+        self.assertEqual(self.good("pack", "--as", "uint64", "--tensor", "x.npy"), message(tensor("uint64", [3], array.astype("<c8").tobytes())))
+
+    def test_it_is_for_the_next_tensor_only(self):
+        self.write("x.npy", npy(numpy.array([7], "<u2")))
+        self.assertEqual(self.good("pack", "--as=bfloat16", "--int", "1", "--tensor", "x.npy", "--tensor", "x.npy"),
+                         message(integer(1), tensor("bfloat16", [1], b"\7\0"), tensor("uint16", [1], b"\7\0")))
+
+    def test_errors(self):
+        self.write("x.npy", npy(numpy.zeros(3, "<f4")))
+        self.write("v.npy", npy(numpy.zeros(3, "V2")))
+        self.bad(1, "^x.npy: offset 20: --as bfloat16: expected elements of size 2, found dtype '<f4' of size 4$", "pack", "--as", "bfloat16", "--tensor", "x.npy")
+        self.bad(1, "of size 1, found dtype '.V2' of size 2$", "pack", "--as", "bits8", "--tensor", "v.npy")
+        self.bad(1, "no scalar type; --as TYPE names one, and values.jsonl", "pack", "--tensor", "v.npy")
+        self.bad(2, "--as: expected the name of a scalar type, like bfloat16, found 'bf16'", "pack", "--as", "bf16", "--tensor", "x.npy")
+        self.bad(2, "--as needs a --tensor after it", "pack", "--tensor", "x.npy", "--as", "int8")
+
+
 class Damage(CliTest):
     good_header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n"
 
     def refuse(self, data, pattern):
         path = self.write("x.npy", data)
         with self.subTest(data=data[:200]):
-            self.bad(1, f"^evalue: {path}: (?=offset [0-9]+: ).*{pattern}", "pack", "--tensor", path, "-o", "out")
+            self.bad(1, f"^{path}: (?=offset [0-9]+: ).*{pattern}", "pack", "--tensor", path, "-o", "out")
         self.assertFalse((self.dir / "out").exists())
 
     def test_prefix(self):
@@ -115,8 +151,9 @@ class Damage(CliTest):
         self.refuse(b"", "no .npy file: expected .*, found nothing")
         self.refuse(whole[:5], "no .npy file")
         self.refuse(b"\x93NUMPX" + whole[6:], "no .npy file")
-        self.refuse(b"PK\3\4" + bytes(100), "no .npy file.*zip archive")
-        self.refuse(message(), "no .npy file")
+        self.refuse(b"PK\3\4" + bytes(100), "no .npy file, but a zip archive")
+        self.refuse(message(), "no .npy file, but an EValue message: 'evalue unpack'")
+        self.refuse(b'{"kind":"none"}\n', "no .npy file, but JSON Lines: --json reads them")
         for size in [6, 7]:
             self.refuse(whole[:size], f"offset 6: the header is cut: expected a version of 2 bytes, found {size - 6}")
         for version in [(0, 0), (1, 1), (4, 0), (255, 255), (2, 1)]:
@@ -159,7 +196,7 @@ class Damage(CliTest):
                 ("{'shape': (1LL,)}", "expected ','"), ("{'shape': (1l,)}", "expected ','"), ("{'shape': (1_0,)}", "expected ','"), ("{'shape': (True,)}", "expected a size"),
                 ("{'shape': (2147483648,)}", "the size is too large: expected at most 2147483647, found 2147483648"),
                 ("{'shape': (18446744073709551617,)}", "found 18446744073709551617"), ("{'shape': (" + "9" * 500 + ",)}", "too large"),
-                ("{'shape': (" + "1," * 17 + ")}", "too many dimensions: expected at most 16"),
+                ("{'shape': (" + "1," * 17 + ")}", "too many dimensions: expected at most 16, found 17$"),
                 ("{" + descr + order + "'shape': (2147483647, 2147483647, 2),}", r"less than 2\^62"),
                 ("{" + descr + order + "'shape': (2147483647, 2147483647, 0, 2),}", r"less than 2\^62"),
                 ("{" + descr + order + "'shape': (2147483647, 536870912),}", "the data is too short: expected 4611686016279904256 bytes")]:
@@ -189,7 +226,8 @@ class Damage(CliTest):
         self.refuse(npy(numpy.zeros(())) [:-8], "too short: expected 8 bytes, found 0")
 
     def test_too_many_dimensions(self):
-        self.refuse(npy(numpy.zeros((1,) * 17)), "too many dimensions")
+        self.refuse(npy(numpy.zeros((1,) * 17)), "too many dimensions: expected at most 16, found 17$")
+        self.refuse(npy(numpy.zeros((1,) * 30)), "found 30$")
 
     def test_no_control_character_reaches_the_terminal(self):
         for header in ["{'\x9b31m': 1}", "{'descr': '<\x9b31m'}", "{'descr': '\x7f\x1b[31m'}", "\x1b[31m", "{'descr': \x1b}"]:

@@ -80,7 +80,7 @@ class Options(CliTest):
                      ["x.npy"], ["-"], ["--none", "--", "x"], ["--bool"], ["--formx=message", "--none"], ["--align", "3", "--none"],
                      ["--align", "0", "--none"], ["--align", "8192", "--none"], ["--align", "016", "--none"], ["--align", "", "--none"],
                      ["--form", "sequence", "--align", "16", "--none"], ["--help=x"]]:
-            self.bad(2, "^evalue: ", "pack", *args)
+            self.bad(2, "^evalue pack: .*\ntry 'evalue pack --help'\n$", "pack", *args)
         self.bad(2, "try 'evalue pack --help'", "pack", "--nonesuch")
 
     def test_an_error_after_good_items_writes_nothing(self):
@@ -105,14 +105,43 @@ class Options(CliTest):
             os.close(slave)
 
 
+    def test_options_that_are_given_twice(self):
+        for args in [["pack", "-o", "x", "-oy", "--none"], ["pack", "--form", "message", "--form=sequence", "--none"],
+                     ["pack", "--align=1", "--align=1", "--none"], ["pack", "--as", "int8", "--as", "int8", "--tensor", "x.npy"],
+                     ["show", "--form=message", "--form=message", "x"], ["show", "--color=auto", "--colour=never", "x"],
+                     ["check", "--form=message", "--form=message", "x"], ["unpack", "-d", "a", "-d", "b", "x"],
+                     ["convert", "--from=message", "--from=message", "x", "y"], ["convert", "--to=message", "--to=message", "x", "y"]]:
+            self.bad(2, f"^evalue {args[0]}: -.* given twice", *args)
+
+    def test_stdin_can_be_read_once(self):
+        for args in [["pack", "--tensor", "-", "--tensor", "-"], ["pack", "--json", "-", "--tensor=-"], ["check", "-", "x", "-"]]:
+            self.bad(2, f"^evalue {args[0]}: stdin can be read once\ntry", *args, input=b"")
+
+    def test_a_file_without_its_option(self):
+        self.bad(2, "did you mean '--tensor x.npy'", "pack", "x.npy")
+        self.bad(2, "did you mean '--json x.jsonl'", "pack", "--none", "x.jsonl")
+
+    def test_nothing_to_pack(self):
+        self.bad(2, "'evalue pack --json /dev/null' makes an empty message", "pack")
+        self.assertEqual(self.good("pack", "--json", "/dev/null"), message())
+
+
 class Command(CliTest):
     def test_help(self):
         self.assertRegex(self.good("--help"), b"(?s)usage: evalue.*example:")
         for command in ["pack", "check", "unpack", "convert", "show"]:
             for option in ["--help", "-h"]:
                 self.assertRegex(self.good(command, option), f"usage: evalue {command}".encode())
-        for command in ["pack", "check", "unpack", "convert"]:
-            self.assertRegex(self.good(command, "--help"), b"example:")
+        for command in ["pack", "check", "unpack", "convert", "show"]:
+            text = self.good(command, "--help").decode()
+            self.assertRegex(text, "\nExit status: 0 good; 1 bad data; 2 usage or I/O.\n\nexample: evalue " + command)
+            self.assertLessEqual(max(map(len, text.split("\n"))), 120)
+            self.assertEqual(self.good("help", command).decode(), text)
+        for command, pattern in [("show", "rounded to 8 decimals"), ("pack", "TMPDIR"), ("convert", "TMPDIR"), ("unpack", "not kept")]:
+            self.assertIn(pattern, self.good("help", command).decode())
+        self.assertEqual(self.good("help"), self.good("--help"))
+        self.bad(2, "^evalue: unknown command 'x'\ntry 'evalue --help'\n$", "help", "x")
+        self.bad(2, "unexpected argument", "help", "show", "pack")
         self.assertEqual(self.good("pack", "--string", "--help"), message(string(b"--help")))
 
     def test_version(self):
@@ -125,7 +154,7 @@ class Command(CliTest):
         for args in [["check"], ["check", "--nonesuch", "x"], ["unpack"], ["unpack", "x"], ["unpack", "-d", "y"], ["unpack", "-d", "y", "x", "z"],
                      ["convert"], ["convert", "x"], ["convert", "x", "y", "z"], ["convert", "--to", "sequence", "--align=8", "x", "y"],
                      ["convert", "--from=", "x", "y"], ["check", "--deep=1", "x"]]:
-            self.bad(2, "^evalue: ", *args)
+            self.bad(2, f"^evalue {args[0]}: .*\ntry 'evalue {args[0]} --help'\n$", *args)
 
 
 if __name__ == "__main__":

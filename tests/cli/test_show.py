@@ -2,6 +2,7 @@
 """`evalue show`: its options, the table, JSON Lines, and what it does when something fails."""
 import os
 import pty
+import signal
 import stat
 import struct
 import time
@@ -87,7 +88,7 @@ class ShowTest(CliTest):
     def test_uniform_decimals(self):
         self.assertEqual(self.floats(1, 2, -3), "[ 1,  2, -3]")
         self.assertEqual(self.floats(0.5, 1, 100.25), "[  0.50,   1.00, 100.25]")
-        self.assertEqual(self.floats(1 / 3, 2 / 3), "[0.3333333, 0.6666667]")
+        self.assertEqual(self.floats(1 / 3, 2 / 3), "[0.33333333, 0.66666667]")
         self.assertEqual(self.floats(0.99999999999, 2.5), "[1.0, 2.5]")
         self.assertEqual(self.floats(0.0, -0.0, float("nan"), float("inf"), -float("inf")),
                          "[   0,   -0,  nan,  inf, -inf]")
@@ -101,10 +102,20 @@ class ShowTest(CliTest):
         self.assertEqual(self.floats(0.001, 500.5), "[  0.001, 500.500]")
         self.assertEqual(self.floats(0.001, 500000.5), "[1.000000e-03, 5.000005e+05]")
 
-    def test_significant_digits(self):
-        """At most eight, of float32 and float64 both."""
-        self.assertEqual(self.floats(3.141592653589793, 1), "[3.1415927, 1.0000000]")
-        self.assertEqual(self.floats(12345.678901234, 1), "[12345.679,     1.000]")
+    def test_decimals(self):
+        """At most eight, rounded once, and no more than what reads back in the element's own type."""
+        self.assertEqual(self.floats(3.141592653589793, 1), "[3.14159265, 1.00000000]")
+        self.assertEqual(self.floats(12345.678901234, 1), "[12345.67890123,     1.00000000]")
+        self.assertEqual(self.floats(0.1234567499, 1.5), "[0.12345675, 1.50000000]")
+        self.assertEqual(self.floats(0.12345678499, 1.5), "[0.12345678, 1.50000000]")
+        self.assertEqual(self.floats(99999999.5, 1.5), "[9.99999995e+07, 1.50000000e+00]")
+        self.assertEqual(self.floats(99999999.5, 10000000.25), "[99999999.50, 10000000.25]")
+        self.assertEqual(self.floats(9.999999999, 1.5), "[10.0,  1.5]")
+        self.assertEqual(self.floats(0.99999999, 0.1), "[0.99999999, 0.10000000]")
+        self.assertEqual(self.floats(1.23456789012e-10, 1), "[1.23456789e-10, 1.00000000e+00]")
+        self.assertEqual(self.drawn("float32", [2], struct.pack("<2f", 3e10, 1)), ["[3e+10, 1e+00]"])
+        self.assertEqual(self.drawn("float32", [2], struct.pack("<2f", 1e-7, 16777216)), ["[1.0000000e-07, 1.6777216e+07]"])
+        self.assertEqual(self.drawn("float16", [1], struct.pack("<e", 65504)), ["[65504]"])
         self.assertEqual(self.drawn("float32", [2], struct.pack("<2f", 3.14159265, 0.1)), ["[3.1415927, 0.1000000]"])
 
     def test_narrow_and_complex(self):
@@ -178,12 +189,20 @@ class ShowTest(CliTest):
         self.fails(sequence(NONE, b"\x09"), '{"kind":"none"}\n', "offset 9: value 1: unsupported: tag",
                    "--form=sequence", "--json")
 
+    def test_a_pipe_that_goes_on(self):
+        """It is not read to its end, so its size is not known."""
+        for option, title in (("--json", ""), ("--layout", "message, the first 34 bytes\n"), ("--color=auto", "message, 1 of 1 value, the first 34 bytes")):
+            result = self.run_raw("show", option, "-", input=message(NONE) + b"more")
+            self.assertEqual((result.returncode, result.stderr.decode()), (
+                1, "stdin: offset 33: value 1: malformed: trailing: the input goes on after its end: the end is at 33, the input has 34 bytes or more\n"))
+            self.assertTrue(result.stdout.decode().startswith(title), result.stdout)
+
     # ---- options and failures ----
 
     def test_usage(self):
         path = self.write("in", message())
         self.assertIn(b"usage: evalue show", self.good("show", "--help"))
-        for options, pattern in (((), "expected a file"), ((path, path), "unexpected argument"),
+        for options, pattern in (((), "expected a FILE"), ((path, path), "unexpected argument"),
                                  (("--form", "java", path), "unknown form"),
                                  (("--color", "maybe", path), "unknown colour"), (("--color",), "needs a value"),
                                  (("--json", "--layout", path), "do not go together"),
@@ -201,10 +220,14 @@ class ShowTest(CliTest):
             if os.path.exists("/dev/full") and stat.S_ISCHR(os.stat("/dev/full").st_mode):
                 places.append(os.open("/dev/full", os.O_WRONLY))
             for place in places:
-                result = self.run_raw("show", option, path, stdout=place)
+                process = self.start("show", option, path, stdout=place)
                 os.close(place)
-                self.assertEqual(result.returncode, 2)
-                self.assertRegex(result.stderr.decode(), "cannot write")
+                text = process.communicate()[1].decode()
+                if place == writing:
+                    self.assertEqual((process.returncode, text), (-signal.SIGPIPE, ""))
+                else:
+                    self.assertEqual(process.returncode, 2)
+                    self.assertRegex(text, "cannot write")
 
     def on_terminal(self, *args, **environment):
         """What the command writes to a terminal."""

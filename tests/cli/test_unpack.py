@@ -77,6 +77,10 @@ class Files(CliTest):
                   *(tensor(name, [2, 2], os.urandom(4 * size), [1, 0]) for name, size in zip(SCALAR_TYPES, ELEMENT_SIZES))]
         self.unpack(*values)
         self.assertEqual(self.good("pack", "--json", "out/values.jsonl"), message(*values))
+        tensors = []
+        for i, name in enumerate(SCALAR_TYPES, len(values) - len(SCALAR_TYPES)):
+            tensors += ["--as", name, "--tensor", f"out/{i:04d}.npy"]
+        self.assertEqual(self.good("pack", *tensors), message(*values[-len(SCALAR_TYPES):]))
         self.assertEqual(self.good("show", "--json", "x"), self.read("out/values.jsonl"))
 
     def test_forms_and_stdin(self):
@@ -100,7 +104,23 @@ class Directory(CliTest):
         self.good("unpack", "-d", "a", "x", preexec_fn=lambda: os.umask(0o027))
         self.assertEqual((self.mode("a"), self.mode("a/0000.npy"), self.mode("a/values.jsonl")), (0o750, 0o640, 0o640))
 
-    def test_an_empty_directory_is_replaced(self):
+    def test_a_directory_that_exists_stays(self):
+        """A shell may be in it, or a file system mounted on it."""
+        (self.dir / "a").mkdir(mode=0o711)
+        before = os.stat(self.path("a")).st_ino
+        self.good("unpack", "-d", "a", "x")
+        self.assertEqual((os.stat(self.path("a")).st_ino, sorted(os.listdir(self.dir / "a"))), (before, ["0000.npy", "values.jsonl"]))
+        (self.dir / "b").mkdir()
+        self.good("unpack", "-d", ".", "../x", cwd=self.dir / "b")
+        self.assertEqual(sorted(os.listdir(self.dir / "b")), ["0000.npy", "values.jsonl"])
+
+    def test_without_json(self):
+        (self.dir / "old").mkdir()
+        for name in ("new", "old"):
+            self.good("unpack", "--no-json", "-d", name, "x")
+            self.assertEqual(os.listdir(self.dir / name), ["0000.npy"])
+
+    def test_links_stay(self):
         (self.dir / "a").mkdir(mode=0o711)
         os.symlink("a", self.path("link"))
         self.good("unpack", "-d", "link", "x")
@@ -117,7 +137,7 @@ class Directory(CliTest):
     def test_directories_that_cannot_be_used(self):
         (self.dir / "full").mkdir()
         self.write("full/file", "keep")
-        self.bad(2, "full: .*[Nn]ot empty", "unpack", "-d", "full", "x")
+        self.bad(2, "^evalue unpack: full: the directory is not empty$", "unpack", "-d", "full", "x")
         self.assertEqual(self.read("full/file"), b"keep")
         self.bad(2, "Not a directory", "unpack", "-d", "x", "x")
         self.bad(2, "No such file", "unpack", "-d", "no/such", "x")

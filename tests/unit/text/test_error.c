@@ -34,13 +34,15 @@ static void expect_fault(bool is_message, const void *data, size_t size, const c
 static void test_sequences(void **state) {
   (void)state;
   SEQUENCE("\4\11\0\0\0\0\0\0\0",
-           "offset 1: value 0: malformed: length: the length is not one that the tag can have: expected 8, found 9");
+           "offset 1: value 0: malformed: length: the length is not the one that the tag has: expected 8, found 9");
   SEQUENCE("\0\0\0\0\0\0\0\0\0\5\1\0\0\0\0\0\0\0\2",
            "offset 18: value 1: malformed: bool: the Bool is neither 0 nor 1: expected at most 1, found 2");
   SEQUENCE("\2\5\0\0\0\0\0\0\0hel",
-           "offset 1: value 0: truncated: length: the element goes past the end: expected at most 3, "
-           "found 5; 14 bytes of input are needed");
-  SEQUENCE("\x45", "offset 0: value 0: unsupported: tag: the tag is not known: expected at most 5 (Bool), found 69");
+           "offset 1: value 0: truncated: length: the element goes past the end: needs at least 14 bytes "
+           "of input, has 12");
+  SEQUENCE("\4\10\0", "offset 1: value 0: truncated: length: too few bytes are left for the length: needs at least 9 "
+                      "bytes of input, has 3");
+  SEQUENCE("\x45", "offset 0: value 0: unsupported: tag: the tag is not known: found 69");
   SEQUENCE("\1\2\0\0\0\0\0\0\0\x1e\0", "offset 9: value 0: unsupported: scalar_type: the scalar type is not known: "
                                        "expected at most 29 (uint64), found 30");
   SEQUENCE("\1\7\0\0\0\0\0\0\0\0\1\xfe\xff\xff\xff\0",
@@ -53,10 +55,28 @@ static void test_messages(void **state) {
   (void)state;
   MESSAGE("\x89PNG\r\n",
           "offset 0: malformed: magic: this is no EValue message: expected \"EVAL\", found \"\\x89PNG\"");
-  MESSAGE("EX", "offset 0: malformed: magic: this is no EValue message: expected \"EVAL\", found \"EX\"");
-  MESSAGE("", "offset 0: truncated: magic: the input ends inside the message's header: expected at least 24, found 0");
+  MESSAGE("EX", "offset 0: malformed: magic: this is no EValue message: expected \"EVAL\", found \"EX\\x00\\x00\"");
+  MESSAGE("\0\0\0\0\0", "offset 0: malformed: magic: this is no EValue message: expected \"EVAL\", found "
+                        "\"\\x00\\x00\\x00\\x00\"");
+  MESSAGE("\4\b\n\"", "offset 0: malformed: magic: this is no EValue message: expected \"EVAL\", found "
+                      "\"\\x04\\x08\\x0a\\x22\"");
+  MESSAGE("", "offset 0: truncated: magic: the input ends inside the message's header: needs at least 24 bytes of "
+              "input, has 0");
   MESSAGE("EVAL\1\0\4\0\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
-          "offset 8: truncated: body_length: the input ends before the body does: expected at least 25, found 24");
+          "offset 8: truncated: body_length: the input ends before the body does: needs at least 25 bytes of input, "
+          "has 24");
+  MESSAGE("EVAL\1\0\4\0\11\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+          "offset 16: malformed: count: the count is not the number of values in the body: the header says 0, the body "
+          "holds 1");
+  MESSAGE(
+      "EVAL\1\0\4\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0x",
+      "offset 24: value 0: malformed: trailing: the input goes on after its end: the end is at 24, the input has 25 "
+      "bytes");
+  MESSAGE("EVAL\1\0\4\0\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\2\0\0",
+          "offset 25: value 0: malformed: length: too few bytes are left for the length: needs 8 bytes, the body has 2 "
+          "left");
+  MESSAGE("EVAL\1\0\4\0\12\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\2\2\0\0\0\0\0\0\0x",
+          "offset 25: value 0: malformed: length: the element goes past the end: needs 2 bytes, the body has 1 left");
 }
 
 static void test_pads(void **state) {
@@ -89,8 +109,8 @@ static void test_unknown_codes(void **state) {
   error.found = UINT64_MAX;
   error.fault = EVALUE_FAULT_BAD_MAGIC;
   error.expected = 0;
-  expect(&error,
-         "offset 1: value 2: ?: magic: this is no EValue message: expected \"\", found \"\\xff\\xff\\xff\\xff\"");
+  expect(&error, "offset 1: value 2: ?: magic: this is no EValue message: expected \"\\x00\\x00\\x00\\x00\", found "
+                 "\"\\xff\\xff\\xff\\xff\"");
 }
 
 static void test_limits(void **state) {
@@ -100,10 +120,21 @@ static void test_limits(void **state) {
          "offset 9: value 1: limit: tag: there are more values than the caller allows: expected at most 1, found 2");
 }
 
+static void test_no_value(void **state) {
+  (void)state;
+  evalue value;
+  evalue_error error;
+  uint64_t used;
+  assert_int_equal(evalue_value_decode("", 0, NULL, &value, &used, &error), EVALUE_TRUNCATED);
+  expect(&error, "offset 0: value 0: truncated: tag: one value was asked for, and the input has none: needs at least 9 "
+                 "bytes of input, has 0");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_sequences),     cmocka_unit_test(test_messages),      cmocka_unit_test(test_pads),
       cmocka_unit_test(test_without_fault), cmocka_unit_test(test_unknown_codes), cmocka_unit_test(test_limits),
+      cmocka_unit_test(test_no_value),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

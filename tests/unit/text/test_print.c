@@ -115,7 +115,7 @@ static void test_strings(void **state) {
   check_string("", 0, "\"\"");
   check_string(NULL, 0, "\"\"");
   check_string("a\"b\\c", 5, "\"a\\\"b\\\\c\"");
-  check_string("\0\a\b\t\n\v\f\r\x1b\x7f", 10, "\"\\x00\\a\\b\\t\\n\\v\\f\\r\\x1b\\x7f\"");
+  check_string("\0\a\b\t\n\v\f\r\x1b\x7f", 10, "\"\\x00\\x07\\x08\\t\\n\\x0b\\x0c\\r\\x1b\\x7f\"");
   check_string("h\xc3\xa9 \xe6\x97\xa5 \xf0\x9f\x98\x80", 12, "\"hé 日 😀\"");
 }
 
