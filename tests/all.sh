@@ -8,31 +8,31 @@ clang=clang-14
 step() { printf '\n#### %s\n' "$*"; }
 
 step "gcc -O2"
-make -j"$jobs" test
+make -s -Otarget -j"$jobs" test
 step "clang -O2"
-make -j"$jobs" test CC=$clang BUILD=build/clang
+make -s -Otarget -j"$jobs" test CC=$clang BUILD=build/clang
 step "clang, AddressSanitizer and UndefinedBehaviorSanitizer"
-make -j"$jobs" test CC=$clang BUILD=build/asan SANITIZE=address,undefined,float-divide-by-zero,pointer-overflow CFLAGS="-O1 -g"
+make -s -Otarget -j"$jobs" test CC=$clang BUILD=build/asan SANITIZE=address,undefined,float-divide-by-zero,pointer-overflow CFLAGS="-O1 -g"
 step "clang, MemorySanitizer: the libraries and their tests"
-make -j"$jobs" test-core CC=$clang BUILD=build/msan SANITIZE=memory CFLAGS="-O1 -g"
+make -s -Otarget -j"$jobs" test-core CC=$clang BUILD=build/msan SANITIZE=memory CFLAGS="-O1 -g"
 for flags in "-O0" "-O3 -DNDEBUG" "-Os -DNDEBUG"; do
   for cc in gcc $clang; do
     step "$cc $flags: the libraries"
-    make -j"$jobs" test-core CC=$cc BUILD="build/$cc$(echo "$flags" | tr -d ' ')" CFLAGS="$flags"
+    make -s -Otarget -j"$jobs" test-core CC=$cc BUILD="build/$cc$(echo "$flags" | tr -d ' ')" CFLAGS="$flags"
   done
 done
 step "other architectures"
-make test-cross
+make -s test-cross
 step "code size and stack"
-make size
+make -s size
 step "instructions"
-make test-cost
+make -s test-cost
 step "single fetch"
-make test-fetch
+make -s test-fetch
 step "the README's first command"
 ./scripts/demo > /dev/null
 step "fuzzing"
-make -j"$jobs" fuzz
+make -s -Otarget -j"$jobs" fuzz
 step "style"
-make lint
+make -s lint
 step "all checks passed"
