@@ -48,7 +48,7 @@ static_lib := $(BUILD)/libevalue.a
 shared_lib := $(BUILD)/libevalue.so.$(VERSION)
 
 .PHONY: all lib test test-core test-cli test-fuzz test-snippets test-exports test-install test-reference test-cost test-fetch test-cross \
-        test-all bench fuzz install uninstall size format format-check lint clean
+        test-all bench fuzz install uninstall size format format-check licence-check lint clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -184,7 +184,7 @@ size:
 
 # ---- style ----
 
-c_files := $(wildcard include/evalue/*.h src/*/*.[ch] tests/*/*.[ch] tests/unit/*/*.c fuzz/*.[ch])
+c_files := $(wildcard include/evalue/*.h src/*/*.[ch] tests/*/*.[ch] tests/unit/*/*.[ch] fuzz/*.[ch])
 
 format:
 	$(CLANG_FORMAT) -i $(c_files)
@@ -192,7 +192,12 @@ format:
 format-check:
 	$(CLANG_FORMAT) --dry-run --Werror $(c_files)
 
-lint: format-check
+# Every tracked file has its SPDX line, but for the licence itself and JSON Lines, which have no comments.
+licence-check:
+	@missing=$$(git grep -L SPDX-License-Identifier -- ':!LICENSE' ':!*.jsonl'); \
+	  if [ -n "$$missing" ]; then echo "without an SPDX line:"; echo "$$missing"; exit 1; fi
+
+lint: format-check licence-check
 	$(CLANG_TIDY) --quiet --warnings-as-errors='*' $(lib_sources) $(cli_sources) -- -std=c11 -D_GNU_SOURCE -Iinclude
 
 # ---- installing ----

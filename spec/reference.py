@@ -9,8 +9,8 @@ Needs Python 3.8 or newer and nothing else.
     reference.py make DIR            write accepted.jsonl and rejected.jsonl into DIR
     reference.py check DIR           verify that DIR holds exactly these files, and run every vector
     reference.py examples SPEC.md    run the examples of the specification in both directions
-    reference.py decode [--form message|sequence] FILE|-
-    reference.py encode [--form message|sequence] [--align N] FILE|-
+    reference.py decode [--form message|sequence|value] FILE|-
+    reference.py encode [--form message|sequence|value] [--align N] FILE|-
 
 `decode` prints the values as JSON, one a line, and then the fault, if any, on stderr. `encode` reads
 such lines and writes bytes to stdout. The exit status is 0 for success and 1 for a fault.
@@ -87,6 +87,7 @@ FAULTS = {
     "pad_length_wrong": (("malformed",), ("length",)),
     "limit_bytes": (("limit",), ("body_length", "trailing")),
     "limit_values": (("limit",), ("count", "tag")),
+    "no_value": (("truncated",), ("tag",)),
 }
 
 
@@ -502,9 +503,11 @@ def decode(data, form, options=Options()):
             read_message_header(reader)
         else:
             begin_sequence(reader)
-        while reader.position < reader.end:
+        while reader.position < reader.end and not (form == "value" and reader.values):
             read_element(reader)
         judge_end(reader)
+        if form == "value":
+            reader.end = reader.position
     except Stop as stop:
         fault = stop.fault
     return Result(reader.values, fault, reader.alignment, reader.end)
@@ -708,6 +711,11 @@ def judge_end(reader):
             reader.stop("count_wrong", 16, in_value=False)
         if len(reader.data) > reader.end and not reader.options.allow_trailing:
             reader.stop("trailing_bytes", reader.end)
+    if reader.form == "value":
+        if not reader.values:
+            reader.stop("no_value", reader.position, needed=reader.position + ELEMENT_HEADER_SIZE)
+        if len(reader.data) > reader.position and not reader.options.allow_trailing:
+            reader.stop("trailing_bytes", reader.position)
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -1554,9 +1562,41 @@ def make_vectors():
     for part in (
         accepted_kinds, accepted_strings, accepted_tensors, accepted_alignment, accepted_others,
         rejected_prefixes, rejected_header, rejected_limits, rejected_tags_and_lengths, rejected_tensors, rejected_pads, rejected_order,
+        value_vectors,
     ):
         part(v)
     return v
+
+
+def value_vectors(v):
+    """One bare value: a sequence of exactly one."""
+    note = element(192, b"note")
+    some = tensor("float32", [2])
+    for name, value in (("none", NoneValue()), ("bool", Bool(True)), ("int", Int(-7)), ("double", Double(1 << 63)), ("string", String(b"abc")),
+                        ("empty_string", String(b"")), ("tensor", some)):
+        bare = encode_sequence([value])
+        v.accept("bare_" + name, "value", [value])
+        v.accept("bare_%s_described" % name, "value", [value], note + bare, canonical=False)
+        v.accept("bare_%s_trailing" % name, "value", [value], bare + b"\x06rest", canonical=False, end=len(bare), options={"allow_trailing": True})
+        for more, rest in (("byte", b"\x00"), ("value", encode_sequence([Int(1)])), ("ancillary", note), ("twice", bare)):
+            v.reject("bare_%s_then_%s" % (name, more), "value", bare + rest, "trailing_bytes", len(bare), 1)
+        for cut in range(1, len(bare)):
+            length_there = cut >= ELEMENT_HEADER_SIZE
+            v.reject("bare_%s_prefix_%d" % (name, cut), "value", bare[:cut], "length_past_end" if length_there else "element_short", 1, 0,
+                     len(bare) if length_there else ELEMENT_HEADER_SIZE)
+    v.accept("bare_max_bytes", "value", [Int(7)], options={"max_bytes": 17, "max_values": 1})
+    v.reject("bare_nothing", "value", b"", "no_value", 0, 0, 9)
+    v.reject("bare_nothing_trailing_allowed", "value", b"", "no_value", 0, 0, 9, options={"allow_trailing": True})
+    v.reject("bare_ancillary_only", "value", note, "no_value", 13, 0, 22)
+    v.reject("bare_ancillary_cut", "value", note[:-1], "length_past_end", 1, 0, 13)
+    v.reject("bare_pad_only", "value", element(PAD), "pad_misplaced", 0, 0)
+    v.reject("bare_unknown_tag", "value", element(6), "unknown_tag", 0, 0)
+    v.reject("bare_bool_2", "value", element(BOOL, b"\x02"), "bad_bool", 9, 0)
+    v.reject("bare_bool_2_before_trailing", "value", element(BOOL, b"\x02") + b"x", "bad_bool", 9, 0)
+    v.reject("bare_message", "value", encode_message([Int(7)]), "unknown_tag", 0, 0)
+    v.reject("bare_max_bytes_exceeded", "value", encode_sequence([Int(7)]), "limit_bytes", 16, None, field="trailing", options={"max_bytes": 16})
+    v.reject("bare_max_bytes_counts_trailing", "value", encode_sequence([Int(7)]) + b"x", "limit_bytes", 17, None, field="trailing",
+             options={"allow_trailing": True, "max_bytes": 17})
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -1788,14 +1828,14 @@ def main():
     examples.add_argument("spec", metavar="SPEC.md")
     examples.set_defaults(run=command_examples)
     decoder = commands.add_parser("decode", help="bytes to JSON lines")
-    decoder.add_argument("--form", choices=FORMS, default="message")
+    decoder.add_argument("--form", choices=FORMS + ("value",), default="message")
     decoder.add_argument("--allow-trailing", action="store_true")
     decoder.add_argument("--max-values", type=int, metavar="N")
     decoder.add_argument("--max-bytes", type=int, metavar="N")
     decoder.add_argument("file", metavar="FILE|-")
     decoder.set_defaults(run=command_decode)
     encoder = commands.add_parser("encode", help="JSON lines to bytes")
-    encoder.add_argument("--form", choices=FORMS, default="message")
+    encoder.add_argument("--form", choices=FORMS + ("value",), default="message")
     encoder.add_argument("--align", type=int, default=16, metavar="N")
     encoder.add_argument("file", metavar="FILE|-")
     encoder.set_defaults(run=command_encode)

@@ -26,15 +26,16 @@ expected="$(pkg-config --modversion evalue) 41"
 
 $CC $SANITIZERS "$root/program.c" $flags -o "$root/shared"
 [ "$(LD_LIBRARY_PATH="$prefix/lib64" "$root/shared")" = "$expected" ]
-readelf -d "$root/shared" | grep -q 'libevalue.so.0' # the soname, not the file's full name
+readelf -d "$root/shared" | grep -q '\[libevalue\.so\.0\]' # the soname, not the file's full name
 $CC $SANITIZERS "$root/program.c" $(pkg-config --cflags evalue) "$prefix/lib64/libevalue.a" -o "$root/static"
 [ "$("$root/static")" = "$expected" ]
+[ -f "$prefix/share/man/man1/evalue.1" ]
 "$prefix/bin/evalue" --version | grep -q "${expected% *}"
 
 staged=$root/stage
 $MAKE -s install BUILD="$BUILD" DESTDIR="$staged" PREFIX=/usr >/dev/null
 [ -f "$staged/usr/lib/libevalue.a" ]
-! grep -rq "$root" "$staged/usr/lib/pkgconfig"
+if grep -r "$root" "$staged/usr/lib/pkgconfig"; then exit 1; fi
 for where in "PREFIX=$prefix LIBDIR=$prefix/lib64" "DESTDIR=$staged PREFIX=/usr"; do
   $MAKE -s uninstall BUILD="$BUILD" $where >/dev/null
 done

@@ -25,7 +25,7 @@ def bundle(path):
     with open(path, "wb") as out:
         for name in ("accepted", "rejected"):
             with open("spec/vectors/%s.jsonl" % name) as lines:
-                for vector in [json.loads(line) for line in lines][::VECTORS_TAKEN]:
+                for vector in [v for v in map(json.loads, lines) if v["form"] != "value"][::VECTORS_TAKEN]:
                     data = bytes.fromhex(vector["hex"])
                     out.write(struct.pack("<BI", vector["form"] == "sequence", len(data)) + data)
                     count += 1

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Code size and stack depth of the core, against the limits that it promises. Run by `make size`.
 
-The core is src/core; status.c, which holds only the names and messages of statuses, is shown and not counted. Stack depth is that of the deepest
-chain of calls inside the core, from GCC's own call graph (-fcallgraph-info=su); a recursion, or a frame without a bound, is a failure.
+The core is src/core. Stack depth is that of the deepest chain of calls inside it, from GCC's own call graph (-fcallgraph-info=su); a recursion, or a frame without a bound, is a failure.
 """
 import pathlib
 import re
@@ -58,9 +57,8 @@ def measure(name, compiler, size_tool, flags, text_limit, stack_limit):
     totals = [0, 0, 0]
     for row in rows:
         numbers, source = [int(x) for x in row.split()[:3]], pathlib.Path(row.split()[-1]).stem
-        counted = source != "status"
-        print("  %-10s %6d text %4d data %4d bss%s" % (source, *numbers, "" if counted else "   (strings: not counted)"))
-        totals = [a + b for a, b in zip(totals, numbers)] if counted else totals
+        print("  %-10s %6d text %4d data %4d bss" % (source, *numbers))
+        totals = [a + b for a, b in zip(totals, numbers)]
     size, chain = max(deepest(function, stack, calls) for function in stack)
     print("  %-10s %6d text %4d data %4d bss" % ("total", *totals) + (" (limit %d text, no data, no bss)" % text_limit if text_limit else ""))
     print("  stack      %6d bytes (limit %d): %s" % (size, stack_limit, " > ".join(chain)))

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
- * libevalue: ExecuTorch values as bytes. This header includes all of its parts; each can be included alone.
+ * libevalue: ExecuTorch values as bytes, and bytes as values.
  *
- *     version.h  status.h   which library; what went wrong, and where
- *     value.h    tensor.h   values; tensor arithmetic
- *     reader.h   writer.h   bytes to values; values to bytes
- *     inline.h              byte loads and stores, checked arithmetic
- *     text.h                values and errors for people
+ *     evalue v = evalue_from_int(7), back;
+ *     uint8_t bytes[64];
+ *     uint64_t nbytes, count;
+ *     evalue_message_encode(&v, 1, 0, bytes, sizeof bytes, &nbytes);
+ *     evalue_message_decode(bytes, (size_t)nbytes, NULL, &back, 1, &count, NULL);
+ *
+ * This header includes all parts; each can be included alone:
+ *
+ * - version.h, status.h: which library; what went wrong, and where
+ * - value.h, tensor.h: values; tensor arithmetic
+ * - reader.h, writer.h: bytes to values; values to bytes
+ * - inline.h: byte loads and stores, checked arithmetic
+ * - text.h: values and errors for people
  */
 #ifndef EVALUE_EVALUE_H
 #define EVALUE_EVALUE_H

@@ -21,26 +21,26 @@
 extern "C" {
 #endif
 
-/*
+/**
  * Makes a loaded number opaque, so that the compiler keeps it instead of loading it a second time. Costs no
  * instruction. Where there is no such means the bytes are read through volatile.
  */
 #if defined(__GNUC__) && !defined(__FRAMAC__)
 #define EVALUE_OPAQUE(x) __asm__("" : "+r"(x))
-typedef const uint8_t evalue_input_byte;
+typedef const uint8_t evalue_input_byte; /**< how a byte of input is read */
 #else
 #define EVALUE_OPAQUE(x) ((void)0)
 typedef const volatile uint8_t evalue_input_byte;
 #endif
 
-/* memcpy of a few bytes, which a compiler makes a load or a store of, also with -ffreestanding. */
+/** memcpy of a few bytes, which a compiler makes a load or a store of, also with -ffreestanding. */
 #if defined(__GNUC__) && !defined(__FRAMAC__)
 #define EVALUE_COPY(to, from, nbytes) __builtin_memcpy(to, from, nbytes)
 #else
 #define EVALUE_COPY(to, from, nbytes) memcpy(to, from, nbytes)
 #endif
 
-/* Marks a function that is called at most once in a good run: never inlined, which keeps the callers small. */
+/** Marks a function that is called at most once in a good run: never inlined, which keeps the callers small. */
 #if defined(__GNUC__)
 #define EVALUE_COLD __attribute__((cold, noinline))
 #else
@@ -112,6 +112,20 @@ static inline void evalue_copy_bytes(void *to, const void *from, size_t nbytes) 
   if (nbytes != 0) memcpy(to, from, nbytes);
 }
 
+/** Copies nbytes bytes, a multiple of width, with the bytes of each component of width reversed: 1 for none, 2, 4, 8.
+ */
+static inline void evalue_copy_reversed(void *to, const void *from, size_t nbytes, size_t width) {
+  uint8_t *target = (uint8_t *)to;
+  const uint8_t *source = (const uint8_t *)from;
+  if (width == 1) {
+    evalue_copy_bytes(to, from, nbytes);
+    return;
+  }
+  for (size_t i = 0; i < nbytes; i += width) {
+    for (size_t k = 0; k < width; k++) target[i + k] = source[i + width - 1 - k];
+  }
+}
+
 /**
  * Copies nbytes bytes of elements in the host's byte order to wire, in the order of the wire, where a tensor can view
  * them. On a little-endian host this is memcpy. The two must not overlap. Returns EVALUE_OK, or EVALUE_MISUSE for an
@@ -120,16 +134,8 @@ static inline void evalue_copy_bytes(void *to, const void *from, size_t nbytes) 
 static inline evalue_status evalue_tensor_data_to_wire(uint32_t scalar_type, const void *host, void *wire,
                                                        size_t nbytes) {
   size_t width = evalue_component_size(scalar_type);
-  const uint8_t *from = (const uint8_t *)host;
-  uint8_t *to = (uint8_t *)wire;
   if (width == 0 || nbytes % width != 0 || (nbytes != 0 && (host == NULL || wire == NULL))) return EVALUE_MISUSE;
-  if (EVALUE_HOST_IS_LITTLE_ENDIAN) {
-    evalue_copy_bytes(to, from, nbytes);
-    return EVALUE_OK;
-  }
-  for (size_t i = 0; i < nbytes; i += width) {
-    for (size_t k = 0; k < width; k++) to[i + k] = from[i + width - 1 - k];
-  }
+  evalue_copy_reversed(wire, host, nbytes, EVALUE_HOST_IS_LITTLE_ENDIAN ? 1 : width);
   return EVALUE_OK;
 }
 

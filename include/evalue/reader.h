@@ -35,29 +35,30 @@ typedef struct evalue_read_options {
 /* ---- whole messages ----------------------------------------------------------------------------------------- */
 
 /**
- * Decodes a message of size bytes into the caller's array of capacity values, in one pass. *n is the number of values.
+ * Decodes a message of size bytes into the caller's array of capacity values, in one pass (spec, section 6). *n is the
+ * number of values.
  *
  * Tensors and strings point into data, which must outlive them. options and error may be NULL. On any failure *error
- * says what, where, expected and found; values and *n are then not to be used, but for this: EVALUE_NO_SPACE when the
- * header's count is above capacity: *n is that count, and no value was touched. Also returns EVALUE_TRUNCATED
- * (error->needed: how many bytes), EVALUE_MALFORMED, EVALUE_UNSUPPORTED, EVALUE_LIMIT (spec, section 12),
- * EVALUE_MISUSE.
+ * says what, where, expected and found (spec, section 12), and values and *n are not to be used. But for one case:
+ * EVALUE_NO_SPACE when the header's count is above capacity; then *n is that count, and no value was touched.
+ * Also returns EVALUE_TRUNCATED (error->needed: how many bytes of input), EVALUE_MALFORMED, EVALUE_UNSUPPORTED,
+ * EVALUE_LIMIT; EVALUE_MISUSE for NULL data with a size, NULL values with a capacity, NULL n, or unknown options.
  */
 EVALUE_API evalue_status evalue_message_decode(const void *data, size_t size, const evalue_read_options *options,
                                                evalue *values, size_t capacity, uint64_t *n, evalue_error *error);
 
 /**
- * The same for a sequence. On EVALUE_NO_SPACE *n is the number of values in the whole input, which has no other fault,
- * and the first capacity values are decoded.
+ * The same for a sequence (spec, section 5). On EVALUE_NO_SPACE *n is the number of values in the whole input, which
+ * has no other fault, and the first capacity values are decoded.
  */
 EVALUE_API evalue_status evalue_sequence_decode(const void *data, size_t size, const evalue_read_options *options,
                                                 evalue *values, size_t capacity, uint64_t *n, evalue_error *error);
 
 /**
- * Decodes one bare value, the first of a sequence. Nothing may follow it, no ancillary element either, unless
- * options->allow_trailing is set. *used is the number of bytes that it took, ancillary elements before it included. An
- * input without a value is EVALUE_TRUNCATED; options->max_bytes is a limit on size. Other statuses as for
- * evalue_message_decode.
+ * Decodes one bare value, the first of a sequence (spec, section 5). Nothing may follow it, no ancillary element
+ * either, unless options->allow_trailing is set. *used is the number of bytes that it took, ancillary elements before
+ * it included. An input without a value is EVALUE_TRUNCATED; options->max_bytes is a limit on size. Other statuses as
+ * for evalue_message_decode.
  */
 EVALUE_API evalue_status evalue_value_decode(const void *data, size_t size, const evalue_read_options *options,
                                              evalue *value, uint64_t *used, evalue_error *error);
@@ -90,19 +91,26 @@ typedef struct evalue_element {
   uint32_t tag;
 } evalue_element;
 
-/** Starts reading a message. Returns EVALUE_OK, or the fault of its header, which then stays. data may be NULL when
- * size is 0. */
+/**
+ * Starts reading a message of size bytes, which must outlive what is read (spec, section 6). Returns EVALUE_OK, or the
+ * fault of its header, which then stays: EVALUE_TRUNCATED, EVALUE_MALFORMED, EVALUE_UNSUPPORTED, EVALUE_LIMIT;
+ * EVALUE_MISUSE for a NULL reader, NULL data with a size, or unknown options. options may be NULL.
+ */
 EVALUE_API evalue_status evalue_reader_init(evalue_reader *reader, const void *data, size_t size,
                                             const evalue_read_options *options);
 
-/** Starts reading a sequence. Returns EVALUE_OK, EVALUE_LIMIT or EVALUE_MISUSE, which then stays. */
+/**
+ * Starts reading a sequence of size bytes, which must outlive what is read (spec, section 5). Returns EVALUE_OK, or,
+ * and then it stays, EVALUE_LIMIT, or EVALUE_MISUSE as evalue_reader_init.
+ */
 EVALUE_API evalue_status evalue_reader_init_sequence(evalue_reader *reader, const void *data, size_t size,
                                                      const evalue_read_options *options);
 
 /**
  * Reads the next value. Returns EVALUE_OK and fills *value; EVALUE_END after the last one, when the whole input is
- * good; or a fault. EVALUE_END and faults stay: every later call returns the same. value may be NULL, to skip one (it
- * is checked all the same). On anything but EVALUE_OK, *value is not to be used.
+ * good; or a fault (spec, section 12): EVALUE_TRUNCATED in a sequence, EVALUE_MALFORMED, EVALUE_UNSUPPORTED,
+ * EVALUE_LIMIT. EVALUE_END and faults stay: every later call returns the same. value may be NULL, to skip one (it is
+ * checked all the same). On anything but EVALUE_OK, *value is not to be used. EVALUE_MISUSE for a NULL reader.
  */
 EVALUE_API evalue_status evalue_reader_next(evalue_reader *reader, evalue *value);
 

@@ -71,7 +71,8 @@ EVALUE_API evalue_status evalue_tensor_check(const evalue_tensor *tensor);
 EVALUE_API evalue_status evalue_tensor_nbytes(uint32_t scalar_type, size_t ndim, const int32_t *sizes,
                                               uint64_t *nbytes);
 
-/** Returns the number of elements: 1 for no dimensions, 0 when any size is 0; -1 for a tensor that is not valid. */
+/** Returns the number of elements (spec, section 4.1): 1 for no dimensions, 0 when any size is 0; -1 for a tensor that
+ * is not valid. */
 EVALUE_API int64_t evalue_tensor_numel(const evalue_tensor *tensor);
 
 /** Says whether the elements lie in row-major order; dimensions of size 1 do not matter, and an empty tensor always
@@ -84,9 +85,19 @@ EVALUE_API bool evalue_tensor_is_contiguous(const evalue_tensor *tensor);
  */
 EVALUE_API evalue_status evalue_tensor_strides(const evalue_tensor *tensor, int64_t *strides);
 
-/** The same in ExecuTorch's own type: EVALUE_UNSUPPORTED when a stride does not fit int32_t, and then strides is
- * unchanged. */
-EVALUE_API evalue_status evalue_tensor_strides_int32(const evalue_tensor *tensor, int32_t *strides);
+/**
+ * The same in ExecuTorch's own type: EVALUE_UNSUPPORTED when a stride does not fit int32_t. strides changes only on
+ * EVALUE_OK.
+ */
+static inline evalue_status evalue_tensor_strides_int32(const evalue_tensor *tensor, int32_t *strides) {
+  int64_t wide[EVALUE_MAX_NDIM];
+  evalue_status status = evalue_tensor_strides(tensor, wide);
+  if (status != EVALUE_OK || tensor->ndim == 0) return status;
+  if (strides == NULL) return EVALUE_MISUSE;
+  if (wide[tensor->dim_order[0]] > INT32_MAX) return EVALUE_UNSUPPORTED; /* the outermost is the largest */
+  for (uint32_t i = 0; i < tensor->ndim; i++) strides[i] = (int32_t)wide[i];
+  return EVALUE_OK;
+}
 
 /**
  * Finds the dim_order that strides (in elements) express: by descending stride, ties by ascending index (spec,
@@ -119,8 +130,8 @@ static inline evalue_status evalue_tensor_init_strides(evalue_tensor *tensor, ui
 EVALUE_API const void *evalue_tensor_typed_data(const evalue_tensor *tensor, uint32_t scalar_type);
 
 /**
- * Copies all elements to dst in another layout: the given dim_order (ndim entries; NULL for row-major) and the given
- * byte order (EVALUE_HOST_ENDIAN, ...).
+ * Copies all elements to dst in another layout: the given dim_order (ndim entries; NULL for row-major; spec, section
+ * 4.2) and the given byte order (EVALUE_HOST_ENDIAN, ...).
  *
  * dst needs no alignment and must not overlap the data. Returns EVALUE_OK; EVALUE_NO_SPACE when size is less than
  * tensor->nbytes; EVALUE_MISUSE for a dim_order that is no permutation, a byte order that is none, or a NULL dst with a

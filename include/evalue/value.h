@@ -60,6 +60,7 @@ extern "C" {
 
 /* clang-format on */
 
+/** EVALUE_TAG_NONE, ...: the tags of the table; and where the classes of tags begin (spec, section 2). */
 enum {
 #define EVALUE_X(name, code, text) EVALUE_TAG_##name = code,
   EVALUE_TAG_TABLE(EVALUE_X)
@@ -106,6 +107,7 @@ enum {
 
 /* clang-format on */
 
+/** EVALUE_UINT8, ...: the scalar types of the table. */
 enum {
 #define EVALUE_X(name, code, text, element_size, component_size) EVALUE_##name = code,
   EVALUE_SCALAR_TYPE_TABLE(EVALUE_X)
@@ -201,9 +203,9 @@ static inline evalue evalue_from_tensor(const evalue_tensor *tensor) {
 /* ---- looking at values -------------------------------------------------------------------------------------- */
 
 /**
- * Says whether a value could be written: a known tag, a Bool of 0 or 1, a tensor that evalue_tensor_check accepts,
- * bytes where bytes are promised. Returns EVALUE_OK, EVALUE_MISUSE, or EVALUE_LIMIT for a string of 2^62 bytes or more.
- * Looks at no payload byte.
+ * Says whether a value could be written (spec, sections 2 to 4): a known tag, a Bool of 0 or 1, a tensor that
+ * evalue_tensor_check accepts, bytes where bytes are promised. Returns EVALUE_OK, EVALUE_MISUSE (also for NULL), or
+ * EVALUE_LIMIT for a string of 2^62 bytes or more. Looks at no payload byte.
  */
 EVALUE_API evalue_status evalue_check(const evalue *value);
 

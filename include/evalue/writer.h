@@ -31,13 +31,14 @@ extern "C" {
 /* ---- whole messages ----------------------------------------------------------------------------------------- */
 
 /**
- * Computes the size of the message with n values. Returns EVALUE_OK; EVALUE_MISUSE for a bad alignment or value
- * (evalue_check); EVALUE_LIMIT when it would be 2^62 bytes or more. Looks at no payload byte. *size is 0 on failure.
+ * Computes the size in bytes of the message with n values (spec, sections 6 and 7). Returns EVALUE_OK; EVALUE_MISUSE
+ * for a bad alignment or value (evalue_check); EVALUE_LIMIT when it would be 2^62 bytes or more. Looks at no payload
+ * byte. *size is 0 on failure.
  */
 EVALUE_API evalue_status evalue_message_size(const evalue *values, size_t n, uint32_t alignment, uint64_t *size);
 
 /**
- * Encodes n values as a message into buffer. *size is its size in bytes.
+ * Encodes n values as a message into buffer (spec, section 6). Returns EVALUE_OK, and *size is its size in bytes.
  *
  * EVALUE_NO_SPACE when capacity is less: *size is exactly what is needed, and the buffer is as it was. EVALUE_MISUSE,
  * EVALUE_LIMIT: as for evalue_message_size; the buffer is as it was and *size is 0. buffer must not overlap the values'
@@ -46,7 +47,7 @@ EVALUE_API evalue_status evalue_message_size(const evalue *values, size_t n, uin
 EVALUE_API evalue_status evalue_message_encode(const evalue *values, size_t n, uint32_t alignment, void *buffer,
                                                size_t capacity, uint64_t *size);
 
-/** Computes the size of the sequence with n values; as evalue_message_size. */
+/** Computes the size in bytes of the sequence with n values (spec, section 5); as evalue_message_size. */
 EVALUE_API evalue_status evalue_sequence_size(const evalue *values, size_t n, uint64_t *size);
 
 /** Encodes n values as a sequence; as evalue_message_encode. With n of 1 it is one bare value. */
@@ -117,8 +118,10 @@ EVALUE_API evalue_status evalue_writer_init_sequence(evalue_writer *writer, void
  * reference. Returns EVALUE_OK; EVALUE_MISUSE for NULL slices with a capacity, or when something was put already. */
 EVALUE_API evalue_status evalue_writer_gather(evalue_writer *writer, evalue_slice *slices, size_t slice_capacity);
 
-/** Appends a value of any kind. Returns EVALUE_OK, EVALUE_NO_SPACE, EVALUE_MISUSE (evalue_check), EVALUE_LIMIT (2^62
- * bytes in all). */
+/**
+ * Appends a value of any kind, and the Pad that it needs (spec, section 7). Returns EVALUE_OK; or a failure that stays:
+ * EVALUE_NO_SPACE, EVALUE_MISUSE (evalue_check, or NULL), EVALUE_LIMIT (2^62 bytes in all). So do the calls below.
+ */
 EVALUE_API evalue_status evalue_writer_put(evalue_writer *writer, const evalue *value);
 
 /** Appends None. */

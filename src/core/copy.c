@@ -2,17 +2,6 @@
 /* Copies of tensor data into another dim order and byte order. */
 #include "internal.h"
 
-/* Copies nbytes bytes, reversing each component of width bytes: 1 for none, 2, 4 or 8. */
-static void copy_components(uint8_t *to, const uint8_t *from, size_t nbytes, uint32_t width) {
-  if (width == 1) {
-    evalue_copy_bytes(to, from, nbytes);
-    return;
-  }
-  for (size_t i = 0; i < nbytes; i += width) {
-    for (uint32_t j = 0; j < width; j++) to[i + j] = from[i + width - 1 - j];
-  }
-}
-
 /* Copies n units of nbytes that lie stride bytes apart. */
 static void copy_run(uint8_t *to, const uint8_t *from, size_t n, size_t stride, size_t nbytes, uint32_t width) {
   for (size_t i = 0; i < n; i++, to += nbytes) {
@@ -24,7 +13,7 @@ static void copy_run(uint8_t *to, const uint8_t *from, size_t n, size_t stride, 
     else if (width == 1 && nbytes == 8) memcpy(to, unit, 8);
     else
 #endif
-      copy_components(to, unit, nbytes, width);
+      evalue_copy_reversed(to, unit, nbytes, width);
   }
 }
 

@@ -247,12 +247,13 @@ static evalue_status read_pad(evalue_reader *r, const uint8_t *payload, size_t l
 /* Judges the Pad before a tensor, or its absence. meta is the size of the tensor's payload before its data. */
 static evalue_status judge_pad(evalue_reader *r, size_t meta, bool has_data) {
   uint32_t found = r->pad_size;
-  size_t start = r->position - found; /* where the tensor would start without a Pad */
-  uint32_t wanted = has_data ? evalue_pad_size((uint32_t)(start + AT_PAYLOAD + meta), r->alignment) : 0;
+  size_t start = r->position - found; /* where the tensor would start without a Pad, and its data */
+  size_t data_position = start + AT_PAYLOAD + meta;
+  uint32_t wanted = has_data ? evalue_pad_size((uint32_t)data_position, r->alignment) : 0;
   r->pad_size = 0;
   if (found == wanted) return EVALUE_OK;
   r->position = start;
-  if (found == 0) return fail(r, EVALUE_FAULT_PAD_MISSING, 0);
+  if (found == 0) return fail_expecting(r, EVALUE_FAULT_PAD_MISSING, wanted - AT_PAYLOAD, data_position);
   if (wanted == 0) return fail(r, EVALUE_FAULT_PAD_NOT_NEEDED, found - AT_PAYLOAD);
   return fail_expecting(r, EVALUE_FAULT_PAD_LENGTH_WRONG, wanted - AT_PAYLOAD, found - AT_PAYLOAD);
 }

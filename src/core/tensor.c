@@ -83,17 +83,6 @@ evalue_status evalue_tensor_strides(const evalue_tensor *t, int64_t *strides) {
   return EVALUE_OK;
 }
 
-evalue_status evalue_tensor_strides_int32(const evalue_tensor *t, int32_t *strides) {
-  int64_t wide[EVALUE_MAX_NDIM];
-  evalue_status status = evalue_tensor_strides(t, wide);
-  if (status != EVALUE_OK) return status;
-  if (t->ndim == 0) return EVALUE_OK;
-  if (strides == NULL) return EVALUE_MISUSE;
-  if (wide[t->dim_order[0]] > INT32_MAX) return EVALUE_UNSUPPORTED; /* the outermost is the largest */
-  for (uint32_t i = 0; i < t->ndim; i++) strides[i] = (int32_t)wide[i];
-  return EVALUE_OK;
-}
-
 /* Dimensions by descending stride; equal strides keep their order. Insertion sort: there are at most 16. */
 static void sort_by_stride(uint32_t ndim, const int64_t *strides, uint8_t *order) {
   for (uint32_t i = 0; i < ndim; i++) {

@@ -106,8 +106,8 @@ class Table:
         options = v.get("options", {})
         size = len(v["hex"]) // 2
         index = v.get("value")
-        return '{"%s", %d, %s, %d, {0, %d, UINT64_C(%d), UINT64_C(%d)}, %d, %s, %d, %d, UINT64_C(%d), "%s", "%s", "%s", UINT64_C(%d), %s, UINT64_C(%d)}' % (
-            v["name"], v["form"] == "sequence", self.data(v["hex"]), size, options.get("allow_trailing", False),
+        return '{"%s", FORM_%s, %s, %d, {0, %d, UINT64_C(%d), UINT64_C(%d)}, %d, %s, %d, %d, UINT64_C(%d), "%s", "%s", "%s", UINT64_C(%d), %s, UINT64_C(%d)}' % (
+            v["name"], v["form"].upper(), self.data(v["hex"]), size, options.get("allow_trailing", False),
             options.get("max_values", 0), options.get("max_bytes", 0), v.get("align", 1), values, len(v.get("values", [])),
             v.get("canonical", True), v.get("end", size), v.get("status", "ok"), v.get("field", "none"), v.get("fault", "none"),
             v.get("position", 0), "EVALUE_NO_INDEX" if index is None else "UINT64_C(%d)" % index, v.get("needed", 0))
