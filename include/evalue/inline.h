@@ -112,7 +112,8 @@ static inline void evalue_copy_bytes(void *to, const void *from, size_t nbytes) 
   if (nbytes != 0) memcpy(to, from, nbytes);
 }
 
-/** Copies nbytes bytes, a multiple of width, with the bytes of each component of width reversed: 1 for none, 2, 4, 8.
+/**
+ * Copies nbytes bytes, a multiple of width, with the bytes of each component of width reversed: 1 for none, 2, 4, 8.
  */
 static inline void evalue_copy_reversed(void *to, const void *from, size_t nbytes, size_t width) {
   uint8_t *target = (uint8_t *)to;
@@ -141,8 +142,10 @@ static inline evalue_status evalue_tensor_data_to_wire(uint32_t scalar_type, con
 
 /* ---- checked arithmetic ------------------------------------------------------------------------------------- */
 
-/** Multiplies *product, below 2^62, with a factor below 2^31; false, and *product as it was, when the result is not
- * below 2^62. Needs no division. */
+/**
+ * Multiplies *product, below 2^62, with a factor below 2^31; false, and *product as it was, when the result is not
+ * below 2^62. Needs no division.
+ */
 static inline bool evalue_multiply(uint64_t *product, uint32_t factor) {
   uint64_t high = (*product >> 32) * factor;
   uint64_t low = (*product & UINT32_MAX) * factor;

@@ -23,7 +23,8 @@ extern "C" {
 /** The size of a message's header. */
 #define EVALUE_HEADER_SIZE 24
 
-/** What a reader is asked for. All zero, or a NULL pointer in its place, is the default: no limits, no trailing bytes.
+/**
+ * What a reader is asked for. All zero, or a NULL pointer in its place, is the default: no limits, no trailing bytes.
  */
 typedef struct evalue_read_options {
   uint32_t size; /* sizeof(evalue_read_options), or 0 for the layout of version 0.1; EVALUE_MISUSE for others */
@@ -65,7 +66,8 @@ EVALUE_API evalue_status evalue_value_decode(const void *data, size_t size, cons
 
 /* ---- one at a time ------------------------------------------------------------------------------------------ */
 
-/** A reader's state. Caller-allocated; its members are private and may be copied as a whole, to come back to a place.
+/**
+ * A reader's state. Caller-allocated; its members are private and may be copied as a whole, to come back to a place.
  */
 typedef struct evalue_reader {
   const uint8_t *data;
@@ -121,8 +123,10 @@ EVALUE_API evalue_status evalue_reader_next(evalue_reader *reader, evalue *value
  */
 EVALUE_API evalue_status evalue_reader_next_element(evalue_reader *reader, evalue_element *element, evalue *value);
 
-/** Returns the fault that stopped the reader; its status is EVALUE_OK while there is none, and at the end of a good
- * input. Valid as long as the reader; NULL for NULL. */
+/**
+ * Returns the fault that stopped the reader; its status is EVALUE_OK while there is none, and at the end of a good
+ * input. Valid as long as the reader; NULL for NULL.
+ */
 static inline const evalue_error *evalue_reader_error(const evalue_reader *reader) {
   return reader != NULL ? &reader->error : NULL;
 }
@@ -132,8 +136,10 @@ static inline uint64_t evalue_reader_position(const evalue_reader *reader) {
   return reader != NULL ? reader->position : 0;
 }
 
-/** Returns the number of values that the header of a message announces; in a sequence, the number of values read so
- * far. 0 for NULL. */
+/**
+ * Returns the number of values that the header of a message announces; in a sequence, the number of values read so
+ * far. 0 for NULL.
+ */
 static inline uint64_t evalue_reader_count(const evalue_reader *reader) {
   if (reader == NULL) return 0;
   return reader->is_sequence ? reader->index : reader->count;

@@ -30,8 +30,10 @@ enum {
 /** Returns the size of an element in bytes: 1, 2, 4, 8 or 16; 0 for a code that is no scalar type. */
 EVALUE_API uint32_t evalue_element_size(uint32_t scalar_type);
 
-/** Returns the size of a component in bytes: half the element for complex types, else the element; 0 for a code that is
- * no scalar type. */
+/**
+ * Returns the size of a component in bytes: half the element for complex types, else the element; 0 for a code that is
+ * no scalar type.
+ */
 EVALUE_API uint32_t evalue_component_size(uint32_t scalar_type);
 
 /** Returns the name of a scalar type, like "bfloat16"; NULL for a code that is none. The string is static. */
@@ -51,14 +53,18 @@ EVALUE_API const char *evalue_scalar_type_name(uint32_t scalar_type);
 EVALUE_API evalue_status evalue_tensor_init(evalue_tensor *tensor, uint32_t scalar_type, size_t ndim,
                                             const int32_t *sizes, const void *data, size_t nbytes);
 
-/** Like evalue_tensor_init, with a dim_order of ndim entries, copied; EVALUE_MISUSE if it is no permutation of 0 ..
- * ndim-1. */
+/**
+ * Like evalue_tensor_init, with a dim_order of ndim entries, copied; EVALUE_MISUSE if it is no permutation of 0 ..
+ * ndim-1.
+ */
 EVALUE_API evalue_status evalue_tensor_init_dim_order(evalue_tensor *tensor, uint32_t scalar_type, size_t ndim,
                                                       const int32_t *sizes, const uint8_t *dim_order, const void *data,
                                                       size_t nbytes);
 
-/** Says whether a tensor is valid: EVALUE_OK, EVALUE_MISUSE or EVALUE_LIMIT, as for evalue_tensor_init. Looks at no
- * data. */
+/**
+ * Says whether a tensor is valid: EVALUE_OK, EVALUE_MISUSE or EVALUE_LIMIT, as for evalue_tensor_init. Looks at no
+ * data.
+ */
 EVALUE_API evalue_status evalue_tensor_check(const evalue_tensor *tensor);
 
 /* ---- arithmetic --------------------------------------------------------------------------------------------- */
@@ -71,12 +77,16 @@ EVALUE_API evalue_status evalue_tensor_check(const evalue_tensor *tensor);
 EVALUE_API evalue_status evalue_tensor_nbytes(uint32_t scalar_type, size_t ndim, const int32_t *sizes,
                                               uint64_t *nbytes);
 
-/** Returns the number of elements (spec, section 4.1): 1 for no dimensions, 0 when any size is 0; -1 for a tensor that
- * is not valid. */
+/**
+ * Returns the number of elements (spec, section 4.1): 1 for no dimensions, 0 when any size is 0; -1 for a tensor that
+ * is not valid.
+ */
 EVALUE_API int64_t evalue_tensor_numel(const evalue_tensor *tensor);
 
-/** Says whether the elements lie in row-major order; dimensions of size 1 do not matter, and an empty tensor always
- * does. False when not valid. */
+/**
+ * Says whether the elements lie in row-major order; dimensions of size 1 do not matter, and an empty tensor always
+ * does. False when not valid.
+ */
 EVALUE_API bool evalue_tensor_is_contiguous(const evalue_tensor *tensor);
 
 /**
@@ -108,8 +118,10 @@ static inline evalue_status evalue_tensor_strides_int32(const evalue_tensor *ten
 EVALUE_API evalue_status evalue_dim_order_from_strides(size_t ndim, const int32_t *sizes, const int64_t *strides,
                                                        uint8_t *dim_order);
 
-/** Like evalue_tensor_init, with strides in elements, of ndim entries. Statuses of evalue_dim_order_from_strides and of
- * evalue_tensor_init_dim_order. */
+/**
+ * Like evalue_tensor_init, with strides in elements, of ndim entries. Statuses of evalue_dim_order_from_strides and of
+ * evalue_tensor_init_dim_order.
+ */
 static inline evalue_status evalue_tensor_init_strides(evalue_tensor *tensor, uint32_t scalar_type, size_t ndim,
                                                        const int32_t *sizes, const int64_t *strides, const void *data,
                                                        size_t nbytes) {

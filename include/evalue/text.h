@@ -19,8 +19,10 @@
 extern "C" {
 #endif
 
-/** Prints a value on one line: kind, and what it holds; a long string or tensor is summarised. A value that
- * evalue_check refuses is printed as "invalid". */
+/**
+ * Prints a value on one line: kind, and what it holds; a long string or tensor is summarised. A value that
+ * evalue_check refuses is printed as "invalid".
+ */
 EVALUE_API size_t evalue_print(const evalue *value, char *text, size_t capacity);
 
 /**

@@ -114,8 +114,10 @@ EVALUE_API evalue_status evalue_writer_init(evalue_writer *writer, void *buffer,
 /** Starts a sequence in buffer; as evalue_writer_init. */
 EVALUE_API evalue_status evalue_writer_init_sequence(evalue_writer *writer, void *buffer, size_t capacity);
 
-/** Turns a fresh writer into one that gathers: its buffer takes structural bytes only, slices takes the rest by
- * reference. Returns EVALUE_OK; EVALUE_MISUSE for NULL slices with a capacity, or when something was put already. */
+/**
+ * Turns a fresh writer into one that gathers: its buffer takes structural bytes only, slices takes the rest by
+ * reference. Returns EVALUE_OK; EVALUE_MISUSE for NULL slices with a capacity, or when something was put already.
+ */
 EVALUE_API evalue_status evalue_writer_gather(evalue_writer *writer, evalue_slice *slices, size_t slice_capacity);
 
 /**
@@ -185,8 +187,10 @@ EVALUE_API evalue_status evalue_writer_finish(evalue_writer *writer, uint64_t *s
  */
 EVALUE_API evalue_status evalue_writer_drain(evalue_writer *writer);
 
-/** Fills header with the header of the message as put so far. Returns EVALUE_OK, the first failure, or EVALUE_MISUSE
- * for a sequence. */
+/**
+ * Fills header with the header of the message as put so far. Returns EVALUE_OK, the first failure, or EVALUE_MISUSE
+ * for a sequence.
+ */
 EVALUE_API evalue_status evalue_writer_header(const evalue_writer *writer, uint8_t header[EVALUE_HEADER_SIZE]);
 
 #ifdef __cplusplus

@@ -21,8 +21,10 @@ evalue_fault evalue_judge_sizes(uint32_t element_size, uint32_t ndim, const int3
 /* Judges the entries of a dim_order in order; *at is the first that is wrong. */
 evalue_fault evalue_judge_dim_order(uint32_t ndim, const uint8_t *dim_order, uint32_t *at);
 
-/* The size of the Pad element that a tensor with data at data_position needs, 0 for none (spec, section 7). alignment
- * is a power of two, so the low bits of a position are enough. */
+/*
+ * The size of the Pad element that a tensor with data at data_position needs, 0 for none (spec, section 7). alignment
+ * is a power of two, so the low bits of a position are enough.
+ */
 uint32_t evalue_pad_size(uint32_t data_position, uint32_t alignment);
 
 /* One element before it is placed: a Pad, then the head, then the data. */
@@ -34,7 +36,8 @@ typedef struct evalue_frame {
   uint8_t head[EVALUE_ELEMENT_HEADER_SIZE + EVALUE_TENSOR_META_SIZE(EVALUE_MAX_NDIM)];
 } evalue_frame;
 
-/* Frames a value that evalue_check accepts, for an element at position (its low bits) in a message of that alignment.
+/*
+ * Frames a value that evalue_check accepts, for an element at position (its low bits) in a message of that alignment.
  */
 void evalue_frame_value(evalue_frame *f, const evalue *v, uint32_t position, uint32_t alignment);
 

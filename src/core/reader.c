@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bytes to values. The order of the checks is that of spec, section 12.2; each byte is loaded once, by the loads of
- * inline.h. */
+/*
+ * Bytes to values. The order of the checks is that of spec, section 12.2; each byte is loaded once, by the loads of
+ * inline.h.
+ */
 #include "internal.h"
 
 enum {
@@ -10,7 +12,8 @@ enum {
 
 static const uint32_t magic = UINT32_C(0x4c415645); /* "EVAL", little-endian */
 
-/* Where the fields stand: those of the header in the message, the others in their element (spec, sections 2, 4 and 6).
+/*
+ * Where the fields stand: those of the header in the message, the others in their element (spec, sections 2, 4 and 6).
  */
 enum {
   AT_MAGIC = 0,
@@ -386,8 +389,10 @@ static evalue_status conclude(const evalue_reader *r, uint64_t number, uint64_t 
   return (evalue_status)r->error.status;
 }
 
-/* Reads the rest into the array. Values beyond it are judged and dropped, but a message that announces too many is not
- * begun. */
+/*
+ * Reads the rest into the array. Values beyond it are judged and dropped, but a message that announces too many is not
+ * begun.
+ */
 static evalue_status decode_rest(evalue_reader *r, evalue *values, size_t capacity, uint64_t *n, evalue_error *error) {
   if (n == NULL || (values == NULL && capacity != 0)) {
     fail(r, EVALUE_FAULT_ARGUMENT, 0);

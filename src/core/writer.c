@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values to bytes. Each value becomes a frame, and there is one way to append a frame, so memory, gather and counting
- * cannot differ. */
+/*
+ * Values to bytes. Each value becomes a frame, and there is one way to append a frame, so memory, gather and counting
+ * cannot differ.
+ */
 #include "internal.h"
 
 /* Keeps the first failure; but what is wrong in itself goes before a lack of space, since such a value has no size. */
