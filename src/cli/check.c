@@ -28,9 +28,11 @@ static bool check_data(const cli_input *input, const evalue *value, uint64_t val
   char place[CLI_INDEX_SIZE];
   cli_format_index(&value->tensor, index, place);
   if (place[0] == '\0') snprintf(place, sizeof place, "[]");
-  cli_report(input->name,
-             "offset %zu: value %llu: malformed: an element of the bool tensor is neither 0 nor 1: element %s is %u",
-             (size_t)(byte - input->data), (unsigned long long)value_index, place, (unsigned)*byte);
+  cli_report(
+      input->name,
+      "offset %zu: value %llu: malformed: an element of the bool tensor is neither 0 nor 1: element %s: expected "
+      "0 or 1, found %u",
+      (size_t)(byte - input->data), (unsigned long long)value_index, place, (unsigned)*byte);
   return false;
 }
 

@@ -20,6 +20,8 @@ enum { CLI_OK = 0, CLI_BAD_DATA = 1, CLI_FAILURE = 2 /* usage or I/O */ };
 
 typedef enum cli_form { CLI_MESSAGE, CLI_SEQUENCE } cli_form;
 
+enum { CLI_MINOR_AT = 5 }; /* where the minor version stands in a message's header */
+
 /* ---- args.c: command lines ---- */
 
 /*
@@ -185,6 +187,7 @@ typedef struct cli_stream {
   struct cli_progress *progress; /* NULL: none */
   uint64_t done;                 /* bytes written, for progress */
   cli_form form;
+  uint8_t minor; /* the version that cli_stream_finish puts into the header: 0, but for elements that are passed on */
   evalue_writer writer;
   evalue_slice slices[3];
   uint8_t heads[EVALUE_MAX_HEAD_SIZE + EVALUE_HEADER_SIZE];

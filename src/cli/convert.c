@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * `evalue convert`: rewrites a file in the other form, or with another alignment. Values and their order stay, so
- * ancillary elements stay too (spec, section 8); Pads belong to a position, and the writer makes new ones.
+ * ancillary elements stay too (spec, section 8), and with reserved ones the minor version that they came with; Pads
+ * belong to a position, and the writer makes new ones.
  */
 #include "cli.h"
 
@@ -9,7 +10,7 @@ static const char help[] =
     "usage: evalue convert [--from F] [--to F] [--align N] IN OUT\n"
     "\n"
     "Rewrites IN as OUT, in the other form or with another alignment. The values stay the same, bit for bit, and\n"
-    "ancillary elements stay where they are.\n"
+    "ancillary elements stay where they are; with reserved ones (tags 129 to 191) the minor version of IN stays, too.\n"
     "\n"
     "  --from F     what IN is: message or sequence (default message)\n"
     "  --to F       what OUT will be: message or sequence (default message)\n"
@@ -32,18 +33,20 @@ typedef struct job {
   const char *in, *out;
 } job;
 
-static bool put_element(cli_stream *stream, const evalue_element *element, const evalue *value) {
+/* minor is the version of the message that the element comes from. */
+static bool put_element(cli_stream *stream, const evalue_element *element, const evalue *value, uint8_t minor) {
   if (element->tag == EVALUE_TAG_PAD) return true;
   if (element->tag < EVALUE_TAG_CRITICAL_END) return cli_stream_put(stream, value);
+  if (element->tag < EVALUE_TAG_PRIVATE) stream->minor = minor;
   return cli_stream_put_ancillary(stream, element->tag, element->payload);
 }
 
-static int copy_elements(const cli_input *input, evalue_reader *reader, cli_stream *stream) {
+static int copy_elements(const cli_input *input, evalue_reader *reader, cli_stream *stream, uint8_t minor) {
   evalue_element element;
   evalue value;
   evalue_status status;
   while ((status = evalue_reader_next_element(reader, &element, &value)) == EVALUE_OK) {
-    if (!put_element(stream, &element, &value)) return CLI_FAILURE;
+    if (!put_element(stream, &element, &value, minor)) return CLI_FAILURE;
   }
   if (!cli_input_ok(input)) return CLI_FAILURE;
   if (status == EVALUE_END) return cli_stream_finish(stream) ? CLI_OK : CLI_FAILURE;
@@ -57,13 +60,15 @@ static int convert(const job *j, const cli_input *input, cli_output *output) {
   cli_progress progress;
   cli_reader_init(&reader, input, j->from);
   uint32_t alignment = j->alignment;
-  if (alignment == 0 && j->from == CLI_MESSAGE && evalue_reader_error(&reader)->status == EVALUE_OK) {
-    alignment = evalue_reader_alignment(&reader);
+  uint8_t minor = 0; /* of a sequence */
+  if (j->from == CLI_MESSAGE && evalue_reader_error(&reader)->status == EVALUE_OK) {
+    if (alignment == 0) alignment = evalue_reader_alignment(&reader);
+    minor = (uint8_t)evalue_load_u8(input->data + CLI_MINOR_AT);
   }
   if (!cli_stream_start(&stream, output, j->to, alignment)) return CLI_FAILURE;
   cli_progress_start(&progress, cli_input_name(input->name), input->size);
   stream.progress = &progress;
-  int result = copy_elements(input, &reader, &stream);
+  int result = copy_elements(input, &reader, &stream, minor);
   cli_progress_end(&progress);
   return result;
 }

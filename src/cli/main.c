@@ -50,11 +50,15 @@ static void take_standard_places(void) {
   }
 }
 
+static bool is_help(const char *argument) {
+  return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
+}
+
 /* `evalue help COMMAND` is `evalue COMMAND --help`. */
 static int run_help(char **names) {
   static char option[] = "--help";
   const struct command *command = names[0] != NULL ? find_command(names[0]) : NULL;
-  if (names[0] == NULL) {
+  if (names[0] == NULL || is_help(names[0])) {
     fputs(help, stdout);
     return CLI_OK;
   }
@@ -75,7 +79,7 @@ static int run(int argc, char **argv) {
     return command->run(argc - 1, argv + 1);
   }
   if (strcmp(argv[1], "help") == 0) return run_help(argv + 2);
-  if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+  if (is_help(argv[1])) {
     fputs(help, stdout);
     return CLI_OK;
   }

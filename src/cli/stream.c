@@ -34,14 +34,9 @@ static bool write_slice(cli_stream *stream, evalue_slice slice) {
 static bool write_swapped(cli_stream *stream, uint32_t component_size, evalue_slice slice) {
   uint8_t swapped[SWAP_SIZE];
   const uint8_t *data = slice.data;
-  uint32_t scalar_type = component_size == 2 ? EVALUE_UINT16 : component_size == 4 ? EVALUE_UINT32 : EVALUE_UINT64;
   while (slice.size > 0) {
     size_t part = slice.size < SWAP_SIZE ? slice.size : SWAP_SIZE;
-    int32_t length = (int32_t)(part / component_size);
-    evalue_tensor tensor; /* as if it were little-endian: copied as big-endian, its bytes are swapped */
-    evalue_status status = evalue_tensor_init(&tensor, scalar_type, 1, &length, data, part);
-    if (status == EVALUE_OK) status = evalue_tensor_copy(&tensor, NULL, EVALUE_BIG_ENDIAN, swapped, sizeof swapped);
-    if (status != EVALUE_OK) return fail(status);
+    evalue_copy_reversed(swapped, data, part, component_size);
     if (!write_slice(stream, (evalue_slice){swapped, part})) return false;
     data += part;
     slice.size -= part;
@@ -95,5 +90,6 @@ bool cli_stream_finish(cli_stream *stream) {
   if (stream->form == CLI_SEQUENCE) return true;
   evalue_status status = evalue_writer_header(&stream->writer, header);
   if (status != EVALUE_OK) return fail(status);
+  header[CLI_MINOR_AT] = stream->minor;
   return cli_output_write_at(stream->output, 0, header, sizeof header);
 }

@@ -40,11 +40,7 @@ static void put_magic(evalue_text *text, uint64_t magic, uint64_t n) {
 /* Appends a number as the field means it. */
 static void put_number(evalue_text *text, const evalue_error *error, uint64_t number) {
   uint32_t code = number <= UINT8_MAX ? (uint32_t)number : UINT32_MAX;
-  if (error->fault == EVALUE_FAULT_PAD_MISPLACED && number > UINT8_MAX) { /* no tag */
-    evalue_text_put(text, "the end");
-  } else if (error->fault == EVALUE_FAULT_PAD_MISPLACED || error->fault == EVALUE_FAULT_UNKNOWN_TAG) {
-    put_code(text, number, evalue_tag_name(code));
-  } else if (error->field == EVALUE_FIELD_SCALAR_TYPE) {
+  if (error->field == EVALUE_FIELD_SCALAR_TYPE) {
     put_code(text, number, evalue_scalar_type_name(code));
   } else if (error->field == EVALUE_FIELD_SIZE && (number >> 63) != 0) {
     evalue_text_put(text, "-");
@@ -54,36 +50,71 @@ static void put_number(evalue_text *text, const evalue_error *error, uint64_t nu
   }
 }
 
-/* Without `expected`, `found` says something where it is a value of the field, or the tag that stood in the way. */
-static bool found_says_something(const evalue_error *error) {
-  return error->field == EVALUE_FIELD_SIZE || error->field == EVALUE_FIELD_DIM_ORDER ||
-         error->fault == EVALUE_FAULT_PAD_MISPLACED || error->fault == EVALUE_FAULT_UNKNOWN_TAG;
-}
-
 static void put_comparison(evalue_text *text, const evalue_error *error) {
   switch (relation_of(error->fault)) {
     case EXACTLY: evalue_text_put(text, ": expected "); break;
     case AT_MOST: evalue_text_put(text, ": expected at most "); break;
     case AT_LEAST: evalue_text_put(text, ": expected at least "); break;
-    default:
-      if (!found_says_something(error)) return;
-      evalue_text_put(text, ": found ");
-      put_number(text, error, error->found);
-      return;
+    default: return;
   }
   put_number(text, error, error->expected);
   evalue_text_put(text, ", found ");
   put_number(text, error, error->found);
 }
 
+/* Appends a sentence with a number. */
+static void put_one(evalue_text *text, const char *before, uint64_t number, const char *after) {
+  evalue_text_put(text, before);
+  evalue_text_put_u64(text, number);
+  evalue_text_put(text, after);
+}
+
 /* Appends a sentence with two numbers. */
 static void put_two(evalue_text *text, const char *before, uint64_t one, const char *between, uint64_t other,
                     const char *after) {
-  evalue_text_put(text, before);
-  evalue_text_put_u64(text, one);
-  evalue_text_put(text, between);
-  evalue_text_put_u64(text, other);
-  evalue_text_put(text, after);
+  put_one(text, before, one, between);
+  put_one(text, "", other, after);
+}
+
+/* Appends what the element after a Pad is called. */
+static void put_next_tag(evalue_text *text, uint64_t tag) {
+  const char *name = tag <= UINT8_MAX ? evalue_tag_name((uint32_t)tag) : "the end"; /* no tag */
+  if (name != NULL) evalue_text_put(text, name);
+  else put_one(text, "tag ", tag, "");
+}
+
+/* Appends which tags are known, and the one that is not. */
+static void put_unknown_tag(evalue_text *text, uint64_t tag) {
+  evalue_text_put(text, ": expected ");
+  put_code(text, EVALUE_TAG_NONE, evalue_tag_name(EVALUE_TAG_NONE));
+  evalue_text_put(text, " to ");
+  put_code(text, EVALUE_TAG_BOOL, evalue_tag_name(EVALUE_TAG_BOOL));
+  evalue_text_put(text, ", or ");
+  put_code(text, EVALUE_TAG_PAD, evalue_tag_name(EVALUE_TAG_PAD));
+  evalue_text_put(text, " or more, found ");
+  put_code(text, tag, tag <= UINT8_MAX ? evalue_tag_name((uint32_t)tag) : NULL);
+}
+
+/* What was expected where that is no number of the field. */
+static void put_expectation(evalue_text *text, const evalue_error *error) {
+  switch (error->fault) {
+    case EVALUE_FAULT_UNKNOWN_TAG: put_unknown_tag(text, error->found); break;
+    case EVALUE_FAULT_EXTENT_TOO_LARGE:
+      put_one(text, ": expected an extent below 2^62, found the size ", error->found, "");
+      break;
+    case EVALUE_FAULT_DIM_ORDER_REPEATED:
+      put_one(text, ": expected each dimension once, found ", error->found, " again");
+      break;
+    case EVALUE_FAULT_PAD_MISSING:
+      put_two(text, ": expected a Pad of length ", error->expected, ", found data at ", error->found, "");
+      break;
+    case EVALUE_FAULT_PAD_MISPLACED:
+      evalue_text_put(text, ": expected a Tensor after it, found ");
+      put_next_tag(text, error->found);
+      break;
+    case EVALUE_FAULT_PAD_NOT_NEEDED: put_one(text, ": expected none, found one of length ", error->found, ""); break;
+    default: put_comparison(text, error); break;
+  }
 }
 
 /* The size of the input, which a fault of the status "truncated" gives away. */
@@ -91,13 +122,16 @@ static uint64_t size_of_truncated(const evalue_error *error) {
   switch (error->fault) {
     case EVALUE_FAULT_ELEMENT_SHORT: return error->position + error->found;
     case EVALUE_FAULT_LENGTH_PAST_END: return error->position + 8 + error->expected;
-    case EVALUE_FAULT_NO_VALUE: return error->position;
     default: return error->found; /* in a message */
   }
 }
 
 /* What the fault's numbers say, where "expected" and "found" would not be plain. */
 static void put_numbers(evalue_text *text, const evalue_error *error, uint64_t input_size) {
+  if (error->fault == EVALUE_FAULT_NO_VALUE) {
+    evalue_text_put(text, ": expected an element, found the end");
+    return;
+  }
   if (error->status == EVALUE_TRUNCATED) {
     put_two(text, ": needs at least ", error->needed, " bytes of input, has ", size_of_truncated(error), "");
     return;
@@ -121,7 +155,7 @@ static void put_numbers(evalue_text *text, const evalue_error *error, uint64_t i
     case EVALUE_FAULT_LENGTH_PAST_END:
       put_two(text, ": needs ", error->found, " bytes, the body has ", error->expected, " left");
       break;
-    default: put_comparison(text, error); break;
+    default: put_expectation(text, error); break;
   }
 }
 

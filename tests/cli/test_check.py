@@ -78,13 +78,13 @@ class Check(CliTest):
         self.write("x", message(NONE, good, bytes_only, bad, bad))
         self.good("check", "x")
         offset = self.read("x").index(b"\0\1\x07\2") + 2
-        self.bad(1, rf"^x: offset {offset}: value 3: malformed: an element of the bool tensor is neither 0 nor 1: element \[0, 1\] is 7\n$", "check", "--deep", "x")
+        self.bad(1, rf"^x: offset {offset}: value 3: malformed: an element of the bool tensor is neither 0 nor 1: element \[0, 1\]: expected 0 or 1, found 7\n$", "check", "--deep", "x")
         self.write("one", message(tensor("bool", [], b"\3")))
-        self.bad(1, r"^one: .*element \[\] is 3\n$", "check", "--deep", "one")
+        self.bad(1, r"^one: .*element \[\]: expected 0 or 1, found 3\n$", "check", "--deep", "one")
         self.write("y", message(NONE, good, bytes_only))
         self.good("check", "--deep", "y")
         self.write("z", sequence(bad))
-        self.bad(1, r"^z: offset 23: value 0: malformed: .*element \[0, 1\] is 7\n$", "check", "--deep", "--form=sequence", "z")
+        self.bad(1, r"^z: offset 23: value 0: malformed: .*element \[0, 1\]: expected 0 or 1, found 7\n$", "check", "--deep", "--form=sequence", "z")
 
     def test_a_structural_fault_after_good_data(self):
         self.write("x", sequence(tensor("bool", [1], b"\1"), b"\7"))

@@ -31,6 +31,20 @@ class Convert(CliTest):
                 self.assertEqual(self.convert(aligned), aligned)  # without --align, as it was
                 self.assertEqual(elements_of(aligned[24:]), values)
 
+    def test_minor_version(self):
+        with_minor = lambda data, minor: data[:5] + bytes([minor]) + data[6:]
+        for extra, minor in [([element(130, b"x")], 3), ([element(129)], 3), ([element(191), element(192)], 3), ([element(192, b"x"), element(255)], 0), ([], 0)]:
+            for values in [[*extra, *VALUES], [*VALUES, *extra]]:
+                plain = message(*values)
+                came = with_minor(plain, 3)
+                self.assertEqual(self.convert(came), with_minor(plain, minor))
+                self.assertEqual(self.convert(came, "--align=64"), with_minor(message(*values, align=64), minor))
+                self.assertEqual(self.convert(came, "--to=sequence"), sequence(*values))
+                self.assertEqual(self.convert(sequence(*values), "--from=sequence"), plain)
+                self.assertEqual(self.convert(plain), plain)
+        last = message(element(160), NONE)
+        self.assertEqual(self.convert(with_minor(last, 255)), with_minor(last, 255))
+
     def test_files(self):
         self.write("a", message(*VALUES))
         self.good("convert", "--to", "sequence", "a", "b")

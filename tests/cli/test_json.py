@@ -6,6 +6,7 @@ import random
 import shutil
 import struct
 import subprocess
+import sys
 import unittest
 
 from support import (ELEMENT_SIZES, NONE, SCALAR_TYPES, CliTest, boolean, double, double_bits, integer, message, string, tensor)
@@ -170,16 +171,32 @@ class Writing(CliTest):
         self.assertIn(data.hex(), text)
         self.assertEqual(self.good("pack", "--json", "-", input=text.encode()), message(tensor("uint8", [1000003], data)))
 
+    def make_locale(self, name):
+        """Makes a locale with a decimal comma in the test's directory, whether the system has one or not; it has to work."""
+        if not shutil.which("localedef"):
+            self.skipTest("needs localedef")
+        made = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", self.path(name)], capture_output=True, check=False)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        environment = dict(self.environment, LOCPATH=str(self.dir), LC_ALL=name)
+        point = "import locale; locale.setlocale(locale.LC_ALL, ''); print(locale.localeconv()['decimal_point'])"
+        self.assertEqual(subprocess.run([sys.executable, "-c", point], env=environment, capture_output=True, check=True).stdout, b",\n")
+
     def test_the_locale_changes_nothing(self):
-        value = message(double(1234.5), string("é\x1b".encode()))
-        plain = self.good("show", "--json", "-", input=value)
-        if shutil.which("localedef"):  # a locale with a decimal comma, whether the system has one or not
-            subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", self.path("de_DE.UTF-8")], capture_output=True, check=False)
+        value = message(double(1234.5), string("é\x1b".encode()), tensor("float32", [2, 2], struct.pack("<4f", 0.25, -1234567.5, 1e-9, 3)),
+                        tensor("float64", [2], struct.pack("<2d", 0.1, 1e300)), tensor("complex64", [1], struct.pack("<2f", 1.5, -0.5)),
+                        tensor("uint8", [123456], bytes(123456)))
+        commands = [["show", "--json", "-"], ["show", "-"], ["show", "--layout", "-"]]
+        in_c = dict(self.environment, LC_ALL="C", LANG="C")
+        shown = [self.good(*command, input=value, env=in_c) for command in commands]
+        plain = shown[0]
+        self.assertIn(b"1234.5", shown[1])
+        self.assertIn(b"1234.5", shown[2])
+        self.make_locale("de_DE.UTF-8")
         for name in ["de_DE.UTF-8", "C", "POSIX", "tr_TR.UTF-8"]:
             environment = dict(self.environment, LC_ALL=name, LANG=name, LC_NUMERIC=name)
             if (self.dir / name).exists():
                 environment["LOCPATH"] = str(self.dir)
-            self.assertEqual(self.good("show", "--json", "-", input=value, env=environment), plain)
+            self.assertEqual([self.good(*command, input=value, env=environment) for command in commands], shown)
             self.assertEqual(self.good("pack", "--json", "-", input=plain, env=environment), value)
             self.assertEqual(self.good("pack", "--double", "1234.5", env=environment), message(double(1234.5)))
             self.bad(2, "--double", "pack", "--double", "1234,5", env=environment)

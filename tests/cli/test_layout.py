@@ -161,7 +161,7 @@ class LayoutTest(CliTest):
                  "malformed: the length is .* expected 8, found 9"),
                 (self.changed(42, 15), "    58  00 00 00 00 00 00 01", 2, "malformed: the Pad has a byte"),
                 (self.changed(42, 1), "    41  80                       tag          Pad", 2,
-                 "malformed: the Pad does not stand .* found 0 \\(None\\)"),
+                 "malformed: the Pad does not stand .* expected a Tensor after it, found None$"),
                 (self.changed(42, 16), "    42  10 00 00 00 00 00 00 00  length       16", 23, "malformed: the Pad"),
                 (self.changed(73, 30), "    73  1e                       scalar_type  30: not known", 2,
                  "unsupported: the scalar type"),

@@ -139,7 +139,8 @@ class Command(CliTest):
             self.assertEqual(self.good("help", command).decode(), text)
         for command, pattern in [("show", "rounded to 8 decimals"), ("pack", "TMPDIR"), ("convert", "TMPDIR"), ("unpack", "not kept")]:
             self.assertIn(pattern, self.good("help", command).decode())
-        self.assertEqual(self.good("help"), self.good("--help"))
+        for args in [["help"], ["help", "--help"], ["help", "-h"]]:
+            self.assertEqual(self.good(*args), self.good("--help"))
         self.bad(2, "^evalue: unknown command 'x'\ntry 'evalue --help'\n$", "help", "x")
         self.bad(2, "unexpected argument", "help", "show", "pack")
         self.assertEqual(self.good("pack", "--string", "--help"), message(string(b"--help")))

@@ -42,13 +42,21 @@ static void test_sequences(void **state) {
            "of input, has 12");
   SEQUENCE("\4\10\0", "offset 1: value 0: truncated: length: too few bytes are left for the length: needs at least 9 "
                       "bytes of input, has 3");
-  SEQUENCE("\x45", "offset 0: value 0: unsupported: tag: the tag is not known: found 69");
+  SEQUENCE("\x45", "offset 0: value 0: unsupported: tag: the tag is not known: expected 0 (None) to 5 (Bool), or 128 "
+                   "(Pad) or more, found 69");
   SEQUENCE("\1\2\0\0\0\0\0\0\0\x1e\0", "offset 9: value 0: unsupported: scalar_type: the scalar type is not known: "
                                        "expected at most 29 (uint64), found 30");
   SEQUENCE("\1\7\0\0\0\0\0\0\0\0\1\xfe\xff\xff\xff\0",
            "offset 11: value 0: malformed: size: the size is negative: expected at least 0, found -2");
   SEQUENCE("\1\14\0\0\0\0\0\0\0\0\2\1\0\0\0\1\0\0\0\0\0",
-           "offset 20: value 0: malformed: dim_order: the dim_order names a dimension twice: found 0");
+           "offset 20: value 0: malformed: dim_order: the dim_order names a dimension twice: expected each dimension "
+           "once, found 0 again");
+  SEQUENCE("\1\14\0\0\0\0\0\0\0\0\2\1\0\0\0\1\0\0\0\0\2",
+           "offset 20: value 0: malformed: dim_order: the dim_order names a dimension that the tensor lacks: expected "
+           "at most 1, found 2");
+  SEQUENCE("\1\26\0\0\0\0\0\0\0\0\4\xff\xff\xff\x7f\xff\xff\xff\x7f\4\0\0\0\1\0\0\0\0\1\2\3",
+           "offset 19: value 0: malformed: size: up to this size the tensor's extent is 2^62 bytes or more: expected "
+           "an extent below 2^62, found the size 4");
 }
 
 static void test_messages(void **state) {
@@ -82,9 +90,23 @@ static void test_messages(void **state) {
 static void test_pads(void **state) {
   (void)state;
   MESSAGE("EVAL\1\0\4\0\x12\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\x80\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
-          "offset 24: value 0: malformed: tag: the Pad does not stand directly before a Tensor: found 0 (None)");
+          "offset 24: value 0: malformed: tag: the Pad does not stand directly before a Tensor: expected a Tensor "
+          "after it, found None");
   MESSAGE("EVAL\1\0\4\0\11\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x80\0\0\0\0\0\0\0\0",
-          "offset 24: value 0: malformed: tag: the Pad does not stand directly before a Tensor: found the end");
+          "offset 24: value 0: malformed: tag: the Pad does not stand directly before a Tensor: expected a Tensor "
+          "after it, found the end");
+  MESSAGE("EVAL\1\0\4\0\22\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x80\0\0\0\0\0\0\0\0\x82\0\0\0\0\0\0\0\0",
+          "offset 24: value 0: malformed: tag: the Pad does not stand directly before a Tensor: expected a Tensor "
+          "after it, found tag 130");
+  MESSAGE("EVAL\1\0\4\0\22\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x80\0\0\0\0\0\0\0\0\x80\0\0\0\0\0\0\0\0",
+          "offset 24: value 0: malformed: tag: the Pad does not stand directly before a Tensor: expected a Tensor "
+          "after it, found Pad");
+  /* a tensor of one byte, whose data would be at 40; spec, section 7 */
+  MESSAGE("EVAL\1\0\4\0\21\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\1\10\0\0\0\0\0\0\0\0\1\1\0\0\0\0\7",
+          "offset 24: value 0: malformed: tag: the tensor's data is misaligned, and there is no Pad before it: "
+          "expected a Pad of length 15, found data at 40");
+  MESSAGE("EVAL\1\0\3\0\32\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\x80\0\0\0\0\0\0\0\0\1\10\0\0\0\0\0\0\0\0\1\1\0\0\0\0\7",
+          "offset 24: value 0: malformed: tag: the tensor needs no Pad: expected none, found one of length 0");
 }
 
 static void test_without_fault(void **state) {
@@ -126,15 +148,56 @@ static void test_no_value(void **state) {
   evalue_error error;
   uint64_t used;
   assert_int_equal(evalue_value_decode("", 0, NULL, &value, &used, &error), EVALUE_TRUNCATED);
-  expect(&error, "offset 0: value 0: truncated: tag: one value was asked for, and the input has none: needs at least 9 "
-                 "bytes of input, has 0");
+  expect(&error, "offset 0: value 0: truncated: tag: one value was asked for, and the input has none: expected an "
+                 "element, found the end");
+}
+
+/* Says whether each text stands behind the one before it. */
+static bool has_both(const char *text, const char *first, const char *second) {
+  const char *place = strstr(text, first);
+  return place != NULL && strstr(place, second) != NULL;
+}
+
+/* Whatever numbers come with it, a fault says what was expected and what was found. */
+static void test_every_fault_says_expected_and_found(void **state) {
+  (void)state;
+  static const struct {
+    evalue_status status;
+    evalue_field field;
+  } faults[] = {
+#define EVALUE_X(name, status, field, text, relation, expected, meaning) {EVALUE_##status, EVALUE_FIELD_##field},
+      EVALUE_FAULT_TABLE(EVALUE_X)
+#undef EVALUE_X
+  };
+  static const uint64_t numbers[] = {0, 1, 69, 128, 255, 256, UINT64_MAX};
+  for (size_t fault = EVALUE_FAULT_HEADER_SHORT; fault < EVALUE_FAULT_ARGUMENT; fault++) {
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+      char text[300];
+      evalue_error error = {(int32_t)faults[fault].status,
+                            (uint16_t)fault,
+                            (uint16_t)faults[fault].field,
+                            24,
+                            0,
+                            numbers[i],
+                            numbers[i],
+                            33};
+      size_t length = evalue_print_error(&error, text, sizeof text);
+      assert_true(length < sizeof text);
+      bool says_both = has_both(text, ": expected ", ", found ") || has_both(text, ": needs ", ", has ") ||
+                       has_both(text, ": needs ", ", the body has ") ||
+                       has_both(text, "the header says ", "the body holds ") ||
+                       has_both(text, "the end is at ", "the input has ");
+      if (!says_both) fail_msg("%s", text);
+    }
+  }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_sequences),     cmocka_unit_test(test_messages),      cmocka_unit_test(test_pads),
-      cmocka_unit_test(test_without_fault), cmocka_unit_test(test_unknown_codes), cmocka_unit_test(test_limits),
-      cmocka_unit_test(test_no_value),
+      cmocka_unit_test(test_sequences),     cmocka_unit_test(test_messages),
+      cmocka_unit_test(test_pads),          cmocka_unit_test(test_without_fault),
+      cmocka_unit_test(test_unknown_codes), cmocka_unit_test(test_limits),
+      cmocka_unit_test(test_no_value),      cmocka_unit_test(test_every_fault_says_expected_and_found),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,13 +94,18 @@ static void test_a_foreign_point(void **state) {
   check_numbers();
 }
 
+/* Skipped where none of these is installed: a locale with a point shows nothing. */
 static void test_real_locales(void **state) {
   (void)state;
+  int with_a_comma = 0;
   static const char *const names[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "hi_IN.UTF-8", "fa_IR.UTF-8", "ps_AF.UTF-8"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    if (setlocale(LC_ALL, names[i]) != NULL) check_numbers();
+    if (setlocale(LC_ALL, names[i]) == NULL) continue;
+    if (strcmp(localeconv()->decimal_point, ".") != 0) with_a_comma++;
+    check_numbers();
   }
   setlocale(LC_ALL, "C");
+  if (with_a_comma == 0) skip();
 }
 
 int main(void) {
