@@ -135,7 +135,7 @@ $(BUILD)/fuzz/corpus: fuzz/make_corpus.py $(wildcard spec/vectors/*.jsonl)
 
 $(BUILD)/fuzz/run_%: fuzz/fuzz_%.c fuzz/standalone.c $(wildcard fuzz/*.h) $(static_lib) $(cli_objects)
 	@mkdir -p $(@D)
-	$(CC) $(TEST_FLAGS) -Isrc/cli $< fuzz/standalone.c $(fuzz_cli_objects) $(static_lib) $(JANSSON_LIBS) $(LDFLAGS) -o $@
+	$(CC) $(TEST_FLAGS) -Isrc/cli $< fuzz/standalone.c $(fuzz_cli_objects) $(static_lib) $(JANSSON_LIBS) -lm $(LDFLAGS) -o $@
 
 test-fuzz: $(fuzz_names:%=$(BUILD)/fuzz/run_%) $(BUILD)/fuzz/corpus
 	@for f in $(fuzz_names); do $(BUILD)/fuzz/run_$$f $(BUILD)/fuzz/corpus/$$f || exit 1; done
@@ -145,7 +145,7 @@ FUZZ_FLAGS := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-r
 $(BUILD)/fuzz/libfuzzer_%: fuzz/fuzz_%.c $(lib_sources) $(cli_sources) $(headers) $(wildcard src/*/*.h fuzz/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) -std=c11 -D_GNU_SOURCE -Iinclude -Itests/support -Isrc/cli $(JANSSON_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer $< \
-	  $(lib_sources) $(filter-out src/cli/main.c,$(cli_sources)) $(JANSSON_LIBS) -o $@
+	  $(lib_sources) $(filter-out src/cli/main.c,$(cli_sources)) $(JANSSON_LIBS) -lm -o $@
 
 # New inputs go to build/fuzz/found/; a crash leaves its input there too.
 fuzz: $(fuzz_names:%=$(BUILD)/fuzz/libfuzzer_%) $(BUILD)/fuzz/corpus

@@ -176,7 +176,7 @@ def dump(thing):
 
 
 def load(text):
-    """JSON, but -0 keeps its sign, and NaN and Infinity, which are not JSON, are refused."""
+    """JSON, but -0 keeps its sign, and NaN and Infinity, which are not JSON, and repeated keys are refused."""
 
     def refuse(word):
         raise BadValue("not JSON: %s" % word)
@@ -184,7 +184,12 @@ def load(text):
     def integer(digits):
         return -0.0 if digits == "-0" else int(digits)
 
-    return json.loads(text, parse_constant=refuse, parse_int=integer)
+    def unrepeated(pairs):
+        if len({key for key, _ in pairs}) != len(pairs):
+            raise BadValue("a key stands twice")
+        return dict(pairs)
+
+    return json.loads(text, parse_constant=refuse, parse_int=integer, object_pairs_hook=unrepeated)
 
 
 def is_finite(bits):
@@ -319,7 +324,7 @@ def value_from_json(thing):
             raise BadValue("bool is neither true nor false")
         return Bool(thing["bool"])
     if kind == "int":
-        if not isinstance(thing.get("int"), str) or not re.fullmatch("-?[0-9]+", thing["int"]):
+        if not isinstance(thing.get("int"), str) or not re.fullmatch("0|-?[1-9][0-9]*", thing["int"]):
             raise BadValue("int is no decimal number in a string")
         value = Int(int(thing["int"]))
     elif kind == "double":
