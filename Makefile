@@ -92,8 +92,13 @@ unit_sources := $(wildcard tests/unit/*/test_*.c)
 unit_programs := $(unit_sources:%.c=$(BUILD)/%)
 core_tests := $(filter $(BUILD)/tests/unit/core/%,$(unit_programs)) $(BUILD)/tests/conformance/test_conformance
 
-test-core: $(unit_programs) $(BUILD)/tests/conformance/test_conformance
-	@for t in $^; do echo "== $$t"; $$t || exit 1; done
+test-core: $(unit_programs) $(BUILD)/tests/conformance/test_conformance | $(BUILD)/locale
+	@for t in $^; do echo "== $$t"; LOCPATH=$(abspath $(BUILD)/locale) $$t || exit 1; done
+
+# A locale with a decimal comma, for the tests of numbers; without localedef those are skipped, and say so.
+$(BUILD)/locale:
+	@mkdir -p $@
+	@if command -v localedef >/dev/null; then localedef -i de_DE -f UTF-8 $@/de_DE.UTF-8; fi
 
 TEST_FLAGS = $(BASE) -D_GNU_SOURCE -Itests/support -I$(BUILD)/tests/conformance $(CFLAGS) $(CPPFLAGS)
 
@@ -198,7 +203,10 @@ licence-check:
 	  if [ -n "$$missing" ]; then echo "without an SPDX line:"; echo "$$missing"; exit 1; fi
 
 lint: format-check licence-check
-	$(CLANG_TIDY) --quiet --warnings-as-errors='*' $(lib_sources) $(cli_sources) -- -std=c11 -D_GNU_SOURCE -Iinclude
+	@mkdir -p $(BUILD)
+	$(CLANG_TIDY) --quiet --warnings-as-errors='*' $(lib_sources) $(cli_sources) -- -std=c11 -D_GNU_SOURCE -Iinclude \
+	  > $(BUILD)/clang-tidy.log 2>&1 || { cat $(BUILD)/clang-tidy.log; exit 1; }
+	@echo "format, licence lines and clang-tidy: clean"
 
 # ---- installing ----
 
