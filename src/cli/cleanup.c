@@ -13,14 +13,17 @@
 
 #include "cli.h"
 
-static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+/* Whatever ends a program that does not look after it, but for faults of its own. */
+static const int signals[] = {SIGINT,  SIGTERM, SIGHUP,    SIGQUIT, SIGPIPE, SIGALRM,
+                              SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2};
 enum { SIGNAL_COUNT = sizeof signals / sizeof signals[0] };
 
 static struct {
-  const char *volatile path; /* NULL: nothing is registered */
+  const char *volatile name; /* NULL: nothing is registered */
+  volatile int parent;       /* the directory that it lies in */
   volatile uint64_t *volatile count;
   volatile int fd; /* of the directory; -1: it is a file */
-} registered = {NULL, NULL, -1};
+} registered = {NULL, -1, NULL, -1};
 
 void cli_value_file_name(uint64_t index, char name[CLI_VALUE_FILE_NAME_SIZE]) {
   char digits[24];
@@ -34,9 +37,9 @@ void cli_value_file_name(uint64_t index, char name[CLI_VALUE_FILE_NAME_SIZE]) {
 }
 
 void cli_cleanup_now(void) {
-  if (registered.path == NULL) return;
+  if (registered.name == NULL) return;
   if (registered.fd < 0) {
-    unlink(registered.path);
+    unlinkat(registered.parent, registered.name, 0);
   } else {
     char name[CLI_VALUE_FILE_NAME_SIZE];
     for (uint64_t i = 0; i < *registered.count; i++) {
@@ -44,9 +47,9 @@ void cli_cleanup_now(void) {
       unlinkat(registered.fd, name, 0);
     }
     unlinkat(registered.fd, CLI_VALUES_FILE_NAME, 0);
-    rmdir(registered.path);
+    unlinkat(registered.parent, registered.name, AT_REMOVEDIR);
   }
-  registered.path = NULL;
+  registered.name = NULL;
 }
 
 static void on_signal(int number) {
@@ -81,19 +84,21 @@ void cli_cleanup_unblock(void) {
   sigprocmask(SIG_SETMASK, &mask_before, NULL);
 }
 
-void cli_cleanup_file(const char *path) {
+void cli_cleanup_file(int parent, const char *name) {
   registered.fd = -1;
-  registered.path = path;
+  registered.parent = parent;
+  registered.name = name;
   install_handlers();
 }
 
-void cli_cleanup_directory(const char *path, int fd, volatile uint64_t *count) {
+void cli_cleanup_directory(int parent, const char *name, int fd, volatile uint64_t *count) {
   registered.fd = fd;
   registered.count = count;
-  registered.path = path;
+  registered.parent = parent;
+  registered.name = name;
   install_handlers();
 }
 
 void cli_cleanup_forget(void) {
-  registered.path = NULL;
+  registered.name = NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the subcommands of `evalue` share. Files: main.c picks the subcommand; one file a subcommand (pack.c show.c
- * check.c unpack.c convert.c); args.c input.c output.c sync.c stream.c directory.c cleanup.c report.c guess.c
+ * check.c unpack.c convert.c); args.c input.c output.c parent.c sync.c stream.c directory.c cleanup.c report.c guess.c
  * progress.c help them; npy.c, json.c and json_write.c know the two foreign formats; layout.c and table.c draw for
  * `show`.
  */
@@ -101,13 +101,17 @@ typedef struct cli_input {
  * more are. */
 typedef uint64_t cli_needed(const uint8_t *data, size_t size);
 
+/* No input has so many bytes: what says that it needs more is cut, and nobody has to wait for its end to know. */
+#define CLI_INPUT_LIMIT ((uint64_t)1 << 47)
+
 /*
  * Opens a file, or stdin for "-". Prints what went wrong and returns false. A file that shrinks while it is mapped
- * never raises a signal: see cli_input_ok. Pipes and devices are read as far as `needed` asks; NULL: to their end.
+ * never raises a signal: see cli_input_ok. Pipes and devices are read as far as `needed` asks.
  */
 bool cli_input_open(cli_input *input, const char *name, cli_needed *needed);
 
-/* What a reader of that form needs: of a message what its header says and one byte more, to see whether it goes on. */
+/* What a reader of that form needs: of a message what its header says and one byte more, to see whether it goes on; of
+ * a sequence all up to a fault. */
 cli_needed *cli_needed_by(cli_form form);
 
 /*
@@ -117,6 +121,16 @@ cli_needed *cli_needed_by(cli_form form);
 bool cli_input_ok(const cli_input *input);
 
 void cli_input_close(cli_input *input);
+
+/* Opens a file for reading; "-" is stdin. Returns a descriptor; -1, with errno set, on failure. */
+int cli_open_by_name(const char *name);
+
+/* read() and write(), but they go on after a signal, and wait where the descriptor does not. */
+ssize_t cli_read(int fd, void *data, size_t size);
+ssize_t cli_write(int fd, const void *data, size_t size);
+
+/* Says, with a message, whether a file of once `size` bytes is shorter now; never when size is 0, not known. */
+bool cli_has_shrunk(int fd, const char *name, uint64_t size);
 
 /* What to call an input or output in messages: its name, or "stdin", "stdout" for "-". */
 const char *cli_input_name(const char *name);
@@ -147,22 +161,30 @@ bool cli_write_all(int fd, const char *name, const void *data, size_t size);
 /* Waits until what was written to a file or directory is on the disk. Returns 0, or what errno says. */
 int cli_sync(int fd);
 
-/* The same for the directory that holds the file with this path. */
-int cli_sync_parent(const char *path);
-
 /* The mode that a new file with these permission bits gets. */
 mode_t cli_new_mode(mode_t wanted);
 
-/* ---- cleanup.c: what SIGINT, SIGTERM and SIGHUP remove ---- */
+/* ---- parent.c: the directory that a new file appears in ---- */
 
-/* Registers a temporary file; what it is called must stay valid until cli_cleanup_forget. One at a time. */
-void cli_cleanup_file(const char *path);
+enum { CLI_TEMPORARY_SIZE = sizeof ".evalue-XXXXXX" };
+
+/* Opens the directory that path lies in; *name is the name there, the end of path. -1, with errno set, on failure. */
+int cli_open_parent(const char *path, const char **name);
+
+/* Creates a file or a directory there and opens it. Returns a descriptor; -1, with errno set and an empty name, on
+ * failure. */
+int cli_create_temporary(int parent, bool is_directory, char name[CLI_TEMPORARY_SIZE]);
+
+/* ---- cleanup.c: what signals that end the program remove ---- */
+
+/* Registers a temporary file in a directory; its name must stay valid until cli_cleanup_forget. One at a time. */
+void cli_cleanup_file(int parent, const char *name);
 
 /*
  * Registers a temporary directory that holds value files (cli_value_file_name) and values.jsonl. count is how many may
  * exist; it may grow later.
  */
-void cli_cleanup_directory(const char *path, int fd, volatile uint64_t *count);
+void cli_cleanup_directory(int parent, const char *name, int fd, volatile uint64_t *count);
 
 /* Removes what is registered. */
 void cli_cleanup_now(void);
@@ -220,6 +242,10 @@ void cli_report(const char *name, const char *format, ...) __attribute__((format
  * can be told.
  */
 void cli_report_fault(const cli_input *input, const evalue_error *error);
+
+/* A byte as messages show it: itself, or \x00, which would end them. Other control characters are escaped later. */
+enum { CLI_BYTE_SIZE = 5 };
+const char *cli_byte(uint8_t byte, char text[CLI_BYTE_SIZE]);
 
 /* Writes text to a stream, escaping control characters, marks that reorder text and ill-formed UTF-8 like \x1b. */
 void cli_put_escaped(FILE *stream, const char *text, size_t size);

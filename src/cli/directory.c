@@ -40,54 +40,35 @@ static bool open_target(cli_directory *d, const struct stat *status) {
   return d->target_fd >= 0 || fail(d->name, "cannot open", errno);
 }
 
-/* Finds out where the directory goes, and the path of the temporary one. */
-static bool find_places(cli_directory *d, char **path) {
+/* Finds out where the directory goes. */
+static bool find_places(cli_directory *d) {
   struct stat status;
-  int length = -1;
-  *path = NULL;
-  if (stat(d->name, &status) == 0) {
-    if (!open_target(d, &status)) return false;
-    length = asprintf(path, "%s/.evalue-XXXXXX", d->name);
-  } else if (errno != ENOENT || d->name[0] == '\0') {
-    return fail(d->name, "cannot create", errno);
-  } else if ((d->target = strdup(d->name)) != NULL) {
-    for (size_t n = strlen(d->target); n > 1 && d->target[n - 1] == '/'; n--) d->target[n - 1] = '\0';
-    const char *slash = strrchr(d->target, '/');
-    length = asprintf(path, "%.*s.evalue-XXXXXX", slash == NULL ? 0 : (int)(slash - d->target + 1), d->target);
-    d->mode = cli_new_mode(0777);
-  }
-  if (length >= 0) return true;
-  *path = NULL;
-  return fail(d->name, "cannot create", ENOMEM);
+  if (stat(d->name, &status) == 0) return open_target(d, &status);
+  if (errno != ENOENT || d->name[0] == '\0') return fail(d->name, "cannot create", errno);
+  d->target = strdup(d->name);
+  if (d->target == NULL) return fail(d->name, "cannot create", ENOMEM);
+  for (size_t n = strlen(d->target); n > 1 && d->target[n - 1] == '/'; n--) d->target[n - 1] = '\0';
+  d->mode = cli_new_mode(0777);
+  d->parent = cli_open_parent(d->target, &d->target_name);
+  return d->parent >= 0 || fail(d->name, "cannot create", errno);
 }
 
 /* Makes the temporary directory, and registers it for removal, as one step. */
-static bool make_temporary(cli_directory *d, char *path) {
+static bool make_temporary(cli_directory *d) {
+  int parent = d->target_fd >= 0 ? d->target_fd : d->parent;
   cli_cleanup_block();
-  int error = mkdtemp(path) != NULL ? 0 : errno;
-  if (error == 0) {
-    d->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (d->fd < 0) {
-      error = errno;
-      rmdir(path);
-    } else {
-      d->temporary = path;
-      cli_cleanup_directory(path, d->fd, &d->count);
-    }
-  }
+  d->fd = cli_create_temporary(parent, true, d->temporary);
+  int error = d->fd < 0 ? errno : 0;
+  if (error == 0) cli_cleanup_directory(parent, d->temporary, d->fd, &d->count);
   cli_cleanup_unblock();
   return error == 0 || fail(d->name, "cannot create", error);
 }
 
 bool cli_directory_open(cli_directory *d, const char *name) {
-  char *path;
   memset(d, 0, sizeof *d);
   d->name = name;
-  d->fd = d->target_fd = -1;
-  if (!find_places(d, &path)) return false;
-  if (make_temporary(d, path)) return true;
-  free(path);
-  return false;
+  d->fd = d->parent = d->target_fd = -1;
+  return find_places(d) && make_temporary(d);
 }
 
 int cli_directory_create(const cli_directory *d, const char *name) {
@@ -104,49 +85,65 @@ static void name_of(const cli_directory *d, uint64_t i, char name[CLI_VALUE_FILE
   else memcpy(name, CLI_VALUES_FILE_NAME, sizeof CLI_VALUES_FILE_NAME);
 }
 
-/* Moves the files up; if that fails, none is left there. Returns 0, or what errno says. */
-static int move_files(cli_directory *d) {
+/* Moves a file up, never over one that somebody else has put there. Returns 0, or what errno says. */
+static int move_file(const cli_directory *d, const char *name) {
+  if (renameat2(d->fd, name, d->target_fd, name, RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return errno;
+  if (linkat(d->fd, name, d->target_fd, name, 0) != 0) return errno; /* not every file system has the other */
+  return unlinkat(d->fd, name, 0) == 0 ? 0 : errno;
+}
+
+/* Moves the files up, and notes in *moved, a bit for each, which. Returns 0, or what errno says. */
+static int move_files(cli_directory *d, uint8_t *moved) {
   char name[CLI_VALUE_FILE_NAME_SIZE];
-  int error = 0;
-  uint64_t i = 0;
-  for (; i <= d->count && error == 0; i++) {
+  for (uint64_t i = 0; i <= d->count; i++) {
     name_of(d, i, name);
-    if (renameat(d->fd, name, d->target_fd, name) != 0 && errno != ENOENT) error = errno;
+    int error = move_file(d, name);
+    if (error == 0) moved[i / 8] |= (uint8_t)(1 << i % 8);
+    else if (error != ENOENT) return error;
   }
-  if (error == 0 && rmdir(d->temporary) != 0) error = errno;
-  if (error == 0) error = cli_sync(d->target_fd);
-  while (error != 0 && i-- > 0) {
-    struct stat status; /* what is still in the temporary directory was not moved */
+  if (unlinkat(d->target_fd, d->temporary, AT_REMOVEDIR) != 0) return errno;
+  return cli_sync(d->target_fd);
+}
+
+/* Moves all files up or none. Returns 0, or what errno says. */
+static int publish_files(cli_directory *d) {
+  char name[CLI_VALUE_FILE_NAME_SIZE];
+  uint8_t *moved = calloc((size_t)(d->count / 8) + 1, 1);
+  if (moved == NULL) return ENOMEM;
+  int error = move_files(d, moved);
+  for (uint64_t i = 0; i <= d->count && error != 0; i++) {
+    if ((moved[i / 8] >> i % 8 & 1) == 0) continue;
     name_of(d, i, name);
-    if (fstatat(d->fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0) unlinkat(d->target_fd, name, 0);
+    unlinkat(d->target_fd, name, 0);
   }
+  free(moved);
   return error;
 }
 
 static int rename_directory(cli_directory *d) {
   int error = fchmod(d->fd, d->mode) == 0 ? 0 : errno;
   if (error == 0) error = cli_sync(d->fd);
-  if (error == 0 && rename(d->temporary, d->target) != 0) error = errno;
+  if (error == 0 && renameat(d->parent, d->temporary, d->parent, d->target_name) != 0) error = errno;
   return error;
 }
 
 bool cli_directory_publish(cli_directory *d) {
   cli_cleanup_block();
-  int error = d->target_fd >= 0 ? move_files(d) : rename_directory(d);
+  int error = d->target_fd >= 0 ? publish_files(d) : rename_directory(d);
   if (error == 0) {
     cli_cleanup_forget();
-    free(d->temporary);
-    d->temporary = NULL;
+    d->temporary[0] = '\0';
   }
   cli_cleanup_unblock();
-  if (error == 0 && d->target_fd < 0) error = cli_sync_parent(d->target);
+  if (error == 0 && d->target_fd < 0) error = cli_sync(d->parent);
   return error == 0 || fail(d->name, "cannot create", error);
 }
 
 void cli_directory_discard(cli_directory *d) {
-  if (d->temporary != NULL) cli_cleanup_now();
+  if (d->temporary[0] != '\0') cli_cleanup_now();
+  if (d->parent >= 0) close(d->parent);
   if (d->fd >= 0) close(d->fd);
   if (d->target_fd >= 0) close(d->target_fd);
-  free(d->temporary);
   free(d->target);
 }

@@ -6,13 +6,15 @@
 #include "cli.h"
 
 typedef struct cli_directory {
-  const char *name;        /* as given */
-  char *target;            /* its place */
-  char *temporary;         /* where the files are made; NULL when it is not there */
-  int fd;                  /* of temporary */
-  int target_fd;           /* of a target that exists already; -1 otherwise */
-  mode_t mode;             /* of a target that does not */
-  volatile uint64_t count; /* value files up to this number may exist */
+  const char *name;                   /* as given */
+  char *target;                       /* its place */
+  int parent;                         /* the directory that target lies in */
+  const char *target_name;            /* its name there */
+  char temporary[CLI_TEMPORARY_SIZE]; /* where the files are made, in parent or target_fd; empty when it is not there */
+  int fd;                             /* of temporary */
+  int target_fd;                      /* of a target that exists already; -1 otherwise */
+  mode_t mode;                        /* of a target that does not */
+  volatile uint64_t count;            /* value files up to this number may exist */
 } cli_directory;
 
 /* Opens a directory that is empty or does not exist. All return false, or -1, with a message, on failure; then only

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,28 +95,47 @@ static bool grow(cli_input *input, size_t *capacity, uint64_t needed) {
   return true;
 }
 
-/* Reads on, a piece at a time, until the end or until nothing that follows matters. */
-static bool read_pieces(cli_input *input, int fd, cli_needed *needed_by) {
-  size_t capacity = 0;
+ssize_t cli_read(int fd, void *data, size_t size) {
   for (;;) {
-    uint64_t needed = needed_by != NULL ? needed_by(input->data, input->size) : UINT64_MAX;
-    input->has_more = needed <= input->size;
-    if (input->has_more && capacity != 0) return true;
-    if (input->size == capacity && !grow(input, &capacity, needed)) return false;
-    size_t room = capacity - input->size;
-    if (room > needed - input->size) room = (size_t)(needed - input->size);
-    ssize_t n = read(fd, (uint8_t *)input->memory + input->size, room);
-    if (n == 0) return true;
-    if (n > 0) {
-      input->size += (size_t)n;
-    } else if (errno != EINTR) {
-      cli_message("%s: cannot read: %s", cli_input_name(input->name), strerror(errno));
-      return false;
-    }
+    ssize_t n = read(fd, data, size);
+    if (n >= 0 || (errno != EINTR && errno != EAGAIN)) return n;
+    struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+    if (errno == EAGAIN) poll(&poll_fd, 1, -1);
   }
 }
 
-static int open_by_name(const char *name) {
+bool cli_has_shrunk(int fd, const char *name, uint64_t size) {
+  struct stat status;
+  if (size == 0 || fstat(fd, &status) != 0 || (uint64_t)status.st_size >= size) return false;
+  cli_message("%s: the file shrank while it was read", cli_input_name(name));
+  return true;
+}
+
+/*
+ * Reads on, a piece at a time, until the end or until nothing that follows matters. That is judged when what was needed
+ * is there, and before that whenever there is twice as much: so all that judging takes no longer than the last one.
+ */
+static bool read_pieces(cli_input *input, int fd, cli_needed *needed_by) {
+  size_t capacity = 0;
+  uint64_t needed = 0, judge_at = 0;
+  for (;;) {
+    if (input->size >= judge_at) {
+      needed = needed_by(input->data, input->size);
+      input->has_more = needed <= input->size;
+      if (input->has_more) return true;
+      judge_at = 2 * (uint64_t)input->size < needed ? 2 * (uint64_t)input->size : needed;
+    }
+    if (input->size == capacity && !grow(input, &capacity, needed)) return false;
+    size_t room = capacity - input->size;
+    if (room > needed - input->size) room = (size_t)(needed - input->size);
+    ssize_t n = cli_read(fd, (uint8_t *)input->memory + input->size, room);
+    if (n < 0) cli_message("%s: cannot read: %s", cli_input_name(input->name), strerror(errno));
+    if (n <= 0) return n == 0;
+    input->size += (size_t)n;
+  }
+}
+
+int cli_open_by_name(const char *name) {
   if (strcmp(name, "-") == 0) return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   return open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 }
@@ -132,6 +152,8 @@ static bool take(cli_input *input, int fd, const struct stat *status, cli_needed
   }
   if (whole && map(input, fd, (size_t)status->st_size)) return true;
   bool good = read_pieces(input, fd, needed);
+  if (good && S_ISREG(status->st_mode) && !input->has_more)
+    good = !cli_has_shrunk(fd, input->name, (uint64_t)status->st_size);
   close(fd);
   if (!good) free(input->memory);
   return good;
@@ -144,7 +166,7 @@ bool cli_input_open(cli_input *input, const char *name, cli_needed *needed) {
   input->data = nothing;
   input->fd = -1;
   input->slot = NO_SLOT;
-  int fd = open_by_name(name);
+  int fd = cli_open_by_name(name);
   struct stat status;
   if (fd >= 0 && fstat(fd, &status) == 0) return take(input, fd, &status, needed);
   cli_message("%s: cannot open: %s", cli_input_name(name), strerror(errno));
@@ -192,10 +214,21 @@ static uint64_t needed_by_message(const uint8_t *data, size_t size) {
   const evalue_error *error = evalue_reader_error(&reader);
   bool is_short = status == EVALUE_TRUNCATED && error->fault == EVALUE_FAULT_HEADER_SHORT;
   if (is_short) return EVALUE_HEADER_SIZE;
-  if (status == EVALUE_TRUNCATED) return error->needed + 1;
+  if (status == EVALUE_TRUNCATED) return error->needed < CLI_INPUT_LIMIT ? error->needed + 1 : size;
   return status == EVALUE_OK ? EVALUE_HEADER_SIZE + evalue_load_u64(data + 8) + 1 : size;
 }
 
+/* A sequence says nowhere how long it is, but its faults stay, too, unless they are about its end. */
+static uint64_t needed_by_sequence(const uint8_t *data, size_t size) {
+  evalue_reader reader;
+  evalue_status status = evalue_reader_init_sequence(&reader, data, size, NULL);
+  while (status == EVALUE_OK) status = evalue_reader_next(&reader, NULL);
+  const evalue_error *error = evalue_reader_error(&reader);
+  bool is_of_end = status == EVALUE_END || (status == EVALUE_TRUNCATED && error->needed < CLI_INPUT_LIMIT) ||
+                   (error->fault == EVALUE_FAULT_PAD_MISPLACED && size - error->position <= EVALUE_ELEMENT_HEADER_SIZE);
+  return is_of_end ? UINT64_MAX : size;
+}
+
 cli_needed *cli_needed_by(cli_form form) {
-  return form == CLI_MESSAGE ? needed_by_message : NULL;
+  return form == CLI_MESSAGE ? needed_by_message : needed_by_sequence;
 }

@@ -30,13 +30,22 @@ static int fail_memory(const cli_json_reader *r) {
   return CLI_FAILURE;
 }
 
+/* Jansson's integers have 64 bits; larger ones are parsed as doubles. */
+#define TWO_TO_63 9223372036854775808.0
+
+static const char *type_of_real(double d) {
+  return d >= TWO_TO_63   ? "a number that is too large"
+         : d < -TWO_TO_63 ? "a number that is too small"
+                          : "a number with a fraction or an exponent";
+}
+
 static const char *type_name(const json_t *json) {
   switch (json_typeof(json)) {
     case JSON_OBJECT: return "an object";
     case JSON_ARRAY: return "an array";
     case JSON_STRING: return "a string";
     case JSON_INTEGER: return "an integer";
-    case JSON_REAL: return "a number with a fraction or an exponent";
+    case JSON_REAL: return type_of_real(json_real_value(json));
     case JSON_TRUE: return "true";
     case JSON_FALSE: return "false";
     default: return "null";
@@ -62,7 +71,9 @@ static int decode_hex(const cli_json_reader *r, const char *key, const json_t *j
   size_t size = json_string_length(json);
   for (size_t i = 0; i < size; i++) {
     if (digit(text[i]) >= 0) continue;
-    return fail(r, "\"%s\": digit %zu: expected a hex digit, found '%c'", key, i, text[i]);
+    char found[CLI_BYTE_SIZE];
+    cli_byte((uint8_t)text[i], found);
+    return fail(r, "\"%s\": digit %zu: expected a hex digit, found '%s'", key, i, found);
   }
   if (size % 2 != 0) return fail(r, "\"%s\": expected an even number of hex digits, found %zu", key, size);
   for (size_t i = 0; i < size / 2; i++) bytes[i] = (uint8_t)(digit(text[2 * i]) * 16 + digit(text[2 * i + 1]));
@@ -182,6 +193,15 @@ static int read_scalar_type(cli_json_reader *r, uint32_t *scalar_type) {
   return fail(r, "\"scalar_type\": expected the name of a scalar type, found \"%.100s\"", name);
 }
 
+static bool get_integer(const cli_json_reader *r, const json_t *json, json_int_t *number) {
+  double real = json_real_value(json);
+  *number = json_integer_value(json);
+  if (json_is_integer(json) || !r->as_real || !json_is_real(json)) return json_is_integer(json);
+  if (real >= TWO_TO_63 || real < -TWO_TO_63) return false;
+  *number = (json_int_t)real;
+  return (double)*number == real; /* 2.0 is no integer, but here it does not matter: another number is too large */
+}
+
 /* Reads the elements of an array of integers from 0 to most. */
 static int read_numbers(const cli_json_reader *r, const char *key, const json_t *array, json_int_t most,
                         int32_t *numbers) {
@@ -189,10 +209,10 @@ static int read_numbers(const cli_json_reader *r, const char *key, const json_t 
   if (most > 0) snprintf(range, sizeof range, "an integer from 0 to %lld", (long long)most);
   for (size_t i = 0; i < json_array_size(array); i++) {
     const json_t *json = json_array_get(array, i);
-    if (!json_is_integer(json)) {
+    json_int_t number = 0;
+    if (!get_integer(r, json, &number)) {
       return fail(r, "\"%s\": entry %zu: expected %s, found %s", key, i, range, type_name(json));
     }
-    json_int_t number = json_integer_value(json);
     if (number < 0 || number > most) {
       return fail(r, "\"%s\": entry %zu: expected %s, found %lld", key, i, range, (long long)number);
     }
@@ -316,11 +336,12 @@ static void *watched_malloc(size_t size) {
  * A double may be written as an integer, also as one with many digits or as -0: those are parsed once more, as doubles.
  * Sizes are not parsed so, because 2.0 is none.
  */
-static json_t *parse(const char *text, size_t size, json_error_t *error) {
+static json_t *parse(const char *text, size_t size, bool *as_real, json_error_t *error) {
   const size_t flags = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY;
   json_t *root = json_loadb(text, size, flags, error);
   bool again = root == NULL ? json_error_code(error) == json_error_numeric_overflow
                             : json_is_integer(json_object_get(root, "double"));
+  *as_real = again;
   if (!again) return root;
   json_decref(root);
   return json_loadb(text, size, flags | JSON_DECODE_INT_AS_REAL, error);
@@ -342,10 +363,7 @@ static void forget_value(cli_json_reader *r) {
 
 /* A file that is cut short while it is read must not pass for a shorter one. */
 static bool has_shrunk(const cli_json_reader *r) {
-  struct stat status;
-  if (r->total == 0 || fstat(fileno(r->stream), &status) != 0 || (uint64_t)status.st_size >= r->total) return false;
-  cli_message("%s: the file shrank while it was read", cli_input_name(r->name));
-  return true;
+  return cli_has_shrunk(r->fd, r->name, r->total);
 }
 
 /* Reads the next line that is not empty. */
@@ -381,7 +399,7 @@ int cli_json_next(cli_json_reader *r, evalue *value) {
   int result = read_line(r, &size);
   if (result != CLI_OK) return result;
   out_of_memory = false;
-  r->root = parse(r->text, size, &error);
+  r->root = parse(r->text, size, &r->as_real, &error);
   if (out_of_memory) return fail_memory(r);
   if (r->root != NULL) return read_value(r, value);
   if (has_shrunk(r)) return CLI_FAILURE;
@@ -390,23 +408,30 @@ int cli_json_next(cli_json_reader *r, evalue *value) {
 
 /* ---- the file ---- */
 
+static ssize_t read_stream(void *cookie, char *data, size_t size) {
+  return cli_read(*(const int *)cookie, data, size);
+}
+
+static int close_stream(void *cookie) {
+  return close(*(const int *)cookie);
+}
+
 bool cli_json_open(cli_json_reader *r, const char *name) {
+  enum { BUFFER_SIZE = 1 << 16 };
+  const cookie_io_functions_t functions = {.read = read_stream, .close = close_stream};
   memset(r, 0, sizeof *r);
   r->name = name;
   json_set_alloc_funcs(watched_malloc, free);
   struct stat status;
-  if (strcmp(name, "-") == 0) {
-    int fd = dup(STDIN_FILENO);
-    r->stream = fd < 0 ? NULL : fdopen(fd, "r");
-    if (r->stream == NULL && fd >= 0) close(fd);
-  } else {
-    r->stream = fopen(name, "re");
-  }
+  r->fd = cli_open_by_name(name);
+  r->stream = r->fd < 0 ? NULL : fopencookie(&r->fd, "r", functions);
   if (r->stream == NULL) {
     cli_message("%s: cannot open: %s", cli_input_name(name), strerror(errno));
+    if (r->fd >= 0) close(r->fd);
     return false;
   }
-  if (fstat(fileno(r->stream), &status) == 0 && S_ISREG(status.st_mode)) r->total = (uint64_t)status.st_size;
+  setvbuf(r->stream, NULL, _IOFBF, BUFFER_SIZE);
+  if (fstat(r->fd, &status) == 0 && S_ISREG(status.st_mode)) r->total = (uint64_t)status.st_size;
   return true;
 }
 

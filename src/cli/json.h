@@ -10,12 +10,14 @@
 typedef struct cli_json_reader {
   const char *name;
   FILE *stream;
+  int fd;          /* what the stream reads */
   uint64_t line;   /* the number of the line that was read last, from 1 */
   uint64_t done;   /* bytes read */
   uint64_t total;  /* bytes of the file; 0: not known */
   char *text;      /* the line */
   size_t capacity; /* of text */
   json_t *root;    /* what it says */
+  bool as_real;    /* its integers were parsed as doubles, because one is too large */
   uint8_t *bytes;  /* what its hex digits say */
 } cli_json_reader;
 

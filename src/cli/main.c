@@ -50,6 +50,21 @@ static void take_standard_places(void) {
   }
 }
 
+static ssize_t write_stdout(void *cookie, const char *data, size_t size) {
+  (void)cookie;
+  ssize_t n = cli_write(STDOUT_FILENO, data, size);
+  return n < 0 ? 0 : n; /* 0 is a failure here */
+}
+
+/* Somebody may have made stdout non-blocking, and it is theirs, too: so it is waited for, which stdio does not. */
+static void make_stdout_wait(void) {
+  enum { BUFFER_SIZE = 1 << 16 };
+  FILE *stream = fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_stdout});
+  if (stream == NULL) return;
+  setvbuf(stream, NULL, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, BUFFER_SIZE);
+  stdout = stream;
+}
+
 static bool is_help(const char *argument) {
   return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
 }
@@ -102,6 +117,7 @@ int main(int argc, char **argv) {
   signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error with a message where the output is binary, */
   signal(SIGXFSZ, SIG_IGN); /* and so is a file that may not grow further */
   setvbuf(stderr, NULL, _IOLBF, 4096);
+  make_stdout_wait();
   errno = 0;
   int result = run(argc, argv);
   int reason = errno; /* if writing has failed before: commands stop then, so it is most likely still known */

@@ -32,8 +32,10 @@ typedef struct parser {
   const uint8_t *end; /* of the header */
   int has;            /* keys seen */
   int as;             /* the scalar type that was asked for; -1: the dtype says it */
+  bool is_look_ahead; /* only the size matters: no messages, and opaque types stand for others */
   uint8_t scalar_type;
   uint8_t component_size; /* of what the dtype says: 1 for opaque bytes */
+  size_t missing;         /* bytes, at least, that end before the header does */
   bool is_big_endian;
   bool is_fortran;
   size_t ndim; /* also of more sizes than there is room for */
@@ -47,6 +49,7 @@ static bool fail(const parser *p, const uint8_t *where, const char *format, ...)
 static bool fail(const parser *p, const uint8_t *where, const char *format, ...) {
   char text[512];
   va_list list;
+  if (p->is_look_ahead) return false;
   va_start(list, format);
   vsnprintf(text, sizeof text, format, list);
   va_end(list);
@@ -57,7 +60,8 @@ static bool fail(const parser *p, const uint8_t *where, const char *format, ...)
 /* The next character is not the expected one. */
 static bool fail_here(const parser *p, const char *expected) {
   if (p->at == p->end) return fail(p, p->at, "expected %s, found the end of the header", expected);
-  return fail(p, p->at, "expected %s, found '%c'", expected, *p->at);
+  char found[CLI_BYTE_SIZE];
+  return fail(p, p->at, "expected %s, found '%s'", expected, cli_byte(*p->at, found));
 }
 
 /* ---- the Python literal ---- */
@@ -102,14 +106,18 @@ static bool take_word(parser *p, const char *word) {
 
 /* ---- the values of the three keys ---- */
 
-/* The element size of an opaque dtype, as `unpack` writes it for types that NumPy lacks; 0 for another. */
-static uint32_t opaque_size(evalue_slice kind) {
+/* The element size of an opaque dtype, as `unpack` writes it for types that NumPy lacks, and some scalar type of this
+ * size; 0 for another dtype. */
+static uint32_t opaque_size(evalue_slice kind, uint8_t *scalar_type) {
   static const struct {
     const char *name;
-    uint8_t size;
-  } opaque[] = {{"V1", 1}, {"V2", 2}, {"V4", 4}, {"V8", 8}, {"V16", 16}, {"f1", 1}};
+    uint8_t scalar_type;
+  } opaque[] = {{"V1", EVALUE_UINT8},  {"V2", EVALUE_UINT16},      {"V4", EVALUE_UINT32},
+                {"V8", EVALUE_UINT64}, {"V16", EVALUE_COMPLEX128}, {"f1", EVALUE_UINT8}};
   for (size_t i = 0; i < sizeof opaque / sizeof opaque[0]; i++) {
-    if (is_text(kind, opaque[i].name)) return opaque[i].size;
+    if (!is_text(kind, opaque[i].name)) continue;
+    *scalar_type = opaque[i].scalar_type;
+    return evalue_element_size(*scalar_type);
   }
   return 0;
 }
@@ -118,8 +126,8 @@ static uint32_t opaque_size(evalue_slice kind) {
 static bool take_type(parser *p, const uint8_t *start, evalue_slice dtype, evalue_slice kind) {
   int length = dtype.size < 100 ? (int)dtype.size : 100;
   const char *text = dtype.data;
-  uint32_t size = opaque_size(kind), component_size = size != 0 ? 1 : 0;
-  bool is_opaque = size != 0;
+  uint32_t size = opaque_size(kind, &p->scalar_type), component_size = size != 0 ? 1 : 0;
+  bool is_opaque = size != 0 && !p->is_look_ahead;
   for (size_t i = 0; i < DTYPE_COUNT; i++) {
     if (!is_text(kind, dtypes[i].name)) continue;
     p->scalar_type = dtypes[i].scalar_type;
@@ -256,8 +264,10 @@ static bool parse_prefix(parser *p) {
     return fail(p, data, "this is no .npy file: expected \"\\x93NUMPY\", found %s",
                 size == 0 ? "nothing" : "other bytes");
   }
-  if (size < LENGTH_AT)
+  if (size < LENGTH_AT) {
+    p->missing = LENGTH_AT - size;
     return fail(p, data + VERSION_AT, "the header is cut: expected a version of 2 bytes, found %zu", size - VERSION_AT);
+  }
   int major = data[VERSION_AT], minor = data[VERSION_AT + 1];
   if (major < 1 || major > 3 || minor != 0) {
     return fail(p, data + VERSION_AT, "the version is not known: expected 1.0, 2.0 or 3.0, found %d.%d", major, minor);
@@ -265,11 +275,15 @@ static bool parse_prefix(parser *p) {
   size_t width = major == 1 ? 2 : 4;
   const uint8_t *at = data + LENGTH_AT;
   if (size - LENGTH_AT < width) {
+    p->missing = LENGTH_AT + width - size;
     return fail(p, at, "the header is cut: expected its length in %zu bytes, found %zu", width, size - LENGTH_AT);
   }
   size_t length = width == 2 ? at[0] + 256U * at[1] : evalue_load_u32(at);
   size_t left = size - LENGTH_AT - width;
-  if (length > left) return fail(p, at, "the header is cut: expected %zu bytes, found %zu", length, left);
+  if (length > left) {
+    p->missing = length - left;
+    return fail(p, at, "the header is cut: expected %zu bytes, found %zu", length, left);
+  }
   p->at = at + width;
   p->end = p->at + length;
   return true;
@@ -281,8 +295,8 @@ static bool make_tensor(const parser *p, evalue_tensor *tensor) {
     return fail(p, p->end, "the shape is too large: expected less than 2^62 bytes, found more");
   uint64_t left = p->input->size - (size_t)(p->end - p->input->data);
   if (left != nbytes) {
-    return fail(p, p->end, "the data is too %s: expected %llu bytes, found %llu", left < nbytes ? "short" : "long",
-                (unsigned long long)nbytes, (unsigned long long)left);
+    return fail(p, p->end, "the data is too %s: expected %llu bytes, found %llu%s", left < nbytes ? "short" : "long",
+                (unsigned long long)nbytes, (unsigned long long)left, p->input->has_more ? " or more" : "");
   }
   uint8_t dim_order[EVALUE_MAX_NDIM];
   for (size_t d = 0; d < p->ndim; d++) dim_order[d] = (uint8_t)(p->is_fortran ? p->ndim - 1 - d : d);
@@ -307,8 +321,14 @@ int cli_npy_read(const cli_input *input, cli_npy *npy) {
 }
 
 uint64_t cli_npy_needed(const uint8_t *data, size_t size) {
+  const cli_input input = {.data = data, .size = size};
+  parser p = {.input = &input, .as = -1, .is_look_ahead = true};
+  uint64_t nbytes = 0;
   if (size < MAGIC_SIZE) return MAGIC_SIZE;
-  return memcmp(data, CLI_NPY_MAGIC, MAGIC_SIZE) == 0 ? UINT64_MAX : size;
+  if (!parse_prefix(&p)) return p.missing != 0 ? size + p.missing : size;
+  if (!parse_header(&p)) return size;
+  bool is_fixed = evalue_tensor_nbytes(p.scalar_type, p.ndim, p.sizes, &nbytes) == EVALUE_OK;
+  return is_fixed && nbytes < CLI_INPUT_LIMIT ? (uint64_t)(p.end - data) + nbytes + 1 : size;
 }
 
 /* ---- writing ---- */

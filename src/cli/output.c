@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A file that appears whole or not at all. Regular targets: a temporary file in the same directory, renamed over the
- * target. Stdout, pipes and devices cannot be replaced: an unnamed temporary file, copied when it is complete.
+ * target. Stdout (under any name), pipes and devices cannot be replaced: an unnamed temporary file, copied when it is
+ * complete.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +21,15 @@ enum { BUFFER_SIZE = 1 << 16, WRITE_SIZE = 1 << 20, PAGE = 4096 };
 
 struct cli_output {
   const char *name;
-  char *target;    /* what to replace; NULL: the bytes are copied to name */
-  char *temporary; /* the path of fd's file; NULL when it has none */
+  char *target;                       /* what to replace; NULL: the bytes are copied to name */
+  int parent;                         /* the directory that target lies in; -1 when there is no target */
+  const char *target_name;            /* its name there */
+  char temporary[CLI_TEMPORARY_SIZE]; /* the name of fd's file there; empty when it has none */
+  int stream;                         /* the standard descriptor that name is; -1: none */
   mode_t mode;
+  bool is_old; /* the target is there already, and has an owner: */
+  uid_t user;
+  gid_t group;
   int fd;
   bool failed;
   size_t buffered;
@@ -46,9 +54,13 @@ static void touch(const uint8_t *data, size_t size) {
   (void)bytes[size - 1];
 }
 
-static void wait_until_writable(int fd) {
-  struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
-  poll(&poll_fd, 1, -1);
+ssize_t cli_write(int fd, const void *data, size_t size) {
+  for (;;) {
+    ssize_t n = write(fd, data, size);
+    if (n >= 0 || (errno != EINTR && errno != EAGAIN)) return n;
+    struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
+    if (errno == EAGAIN) poll(&poll_fd, 1, -1);
+  }
 }
 
 bool cli_write_all(int fd, const char *name, const void *data, size_t size) {
@@ -56,7 +68,7 @@ bool cli_write_all(int fd, const char *name, const void *data, size_t size) {
   bool touched = false;
   while (size > 0) {
     size_t part = size < WRITE_SIZE ? size : WRITE_SIZE;
-    ssize_t n = write(fd, p, part);
+    ssize_t n = cli_write(fd, p, part);
     if (n > 0) {
       p += n;
       size -= (size_t)n;
@@ -64,9 +76,7 @@ bool cli_write_all(int fd, const char *name, const void *data, size_t size) {
     } else if (n < 0 && errno == EFAULT && !touched) {
       touch(p, part);
       touched = true;
-    } else if (n < 0 && errno == EAGAIN) {
-      wait_until_writable(fd);
-    } else if (n == 0 || errno != EINTR) {
+    } else {
       cli_message("%s: cannot write: %s", name, n == 0 ? "no bytes were taken" : strerror(errno));
       return false;
     }
@@ -142,22 +152,73 @@ static bool open_spool(cli_output *output) {
 
 /* A file beside the target. */
 static bool open_beside(cli_output *output) {
-  const char *slash = strrchr(output->target, '/');
-  int length = slash == NULL ? 0 : (int)(slash - output->target + 1);
-  if (asprintf(&output->temporary, "%.*s.evalue-XXXXXX", length, output->target) < 0) {
-    output->temporary = NULL;
-    fail(output->name, "cannot create", ENOMEM);
+  output->parent = cli_open_parent(output->target, &output->target_name);
+  int error = output->parent < 0 ? errno : 0;
+  cli_cleanup_block();
+  if (error == 0) output->fd = cli_create_temporary(output->parent, false, output->temporary);
+  if (error == 0 && output->fd < 0) error = errno;
+  if (output->fd >= 0) cli_cleanup_file(output->parent, output->temporary);
+  cli_cleanup_unblock();
+  if (error != 0) fail(output->name, "cannot create", error);
+  return error == 0;
+}
+
+/* The standard descriptor that can write to what status is of; -1: none. It has a place in the file that others may
+ * count on, so the file stays. */
+static int find_stream(const struct stat *status) {
+  struct stat other;
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || fstat(fd, &other) != 0) continue;
+    if (other.st_dev == status->st_dev && other.st_ino == status->st_ino) return fd;
+  }
+  return -1;
+}
+
+/* Something that is there already. */
+static bool open_old(cli_output *output, const struct stat *status) {
+  if (S_ISDIR(status->st_mode) || (S_ISREG(status->st_mode) && access(output->name, W_OK) != 0)) {
+    fail(output->name, "cannot write", S_ISDIR(status->st_mode) ? EISDIR : errno);
     return false;
   }
-  cli_cleanup_block();
-  output->fd = mkostemp(output->temporary, O_CLOEXEC);
-  int error = errno;
-  if (output->fd >= 0) cli_cleanup_file(output->temporary);
-  cli_cleanup_unblock();
-  if (output->fd >= 0) return true;
+  output->stream = find_stream(status);
+  if (!S_ISREG(status->st_mode) || output->stream >= 0) return open_spool(output);
+  output->mode = status->st_mode & 0777;
+  output->is_old = true;
+  output->user = status->st_uid;
+  output->group = status->st_gid;
+  output->target = realpath(output->name, NULL); /* a link stays; what it points to is replaced */
+  if (output->target != NULL) return open_beside(output);
+  fail(output->name, "cannot write", errno);
+  return false;
+}
+
+/* What a link points to, as a path from here; NULL, with errno set, when path is no link. */
+static char *follow(const char *path) {
+  char text[PATH_MAX], *target;
+  ssize_t size = readlink(path, text, sizeof text - 1);
+  if (size < 0) return NULL;
+  text[size] = '\0';
+  const char *slash = text[0] == '/' ? NULL : strrchr(path, '/');
+  if (asprintf(&target, "%.*s%s", slash == NULL ? 0 : (int)(slash - path + 1), path, text) >= 0) return target;
+  errno = ENOMEM;
+  return NULL;
+}
+
+/* Something new: name or, where that is a link to nothing, what it points to. */
+static bool open_new(cli_output *output) {
+  enum { MOST_LINKS = 40 };
+  output->mode = cli_new_mode(0666);
+  output->target = strdup(output->name);
+  int error = output->target == NULL ? ENOMEM : 0;
+  for (int links = 0; error == 0; links++) {
+    char *next = follow(output->target);
+    if (next == NULL && (errno == EINVAL || errno == ENOENT)) return open_beside(output);
+    error = next == NULL ? errno : links == MOST_LINKS ? ELOOP : 0;
+    free(output->target);
+    output->target = next;
+  }
   fail(output->name, "cannot create", error);
-  free(output->temporary);
-  output->temporary = NULL;
   return false;
 }
 
@@ -165,23 +226,13 @@ static bool open_beside(cli_output *output) {
 static bool open_for(cli_output *output) {
   struct stat status;
   if (strcmp(output->name, "-") == 0) {
+    output->stream = STDOUT_FILENO;
     if (!isatty(STDOUT_FILENO)) return open_spool(output);
     cli_message("stdout is a terminal, and the output is binary: use -o FILE, or a pipe");
     return false;
   }
-  if (stat(output->name, &status) == 0) {
-    if (S_ISDIR(status.st_mode) || (S_ISREG(status.st_mode) && access(output->name, W_OK) != 0)) {
-      fail(output->name, "cannot write", S_ISDIR(status.st_mode) ? EISDIR : errno);
-      return false;
-    }
-    if (!S_ISREG(status.st_mode)) return open_spool(output);
-    output->mode = status.st_mode & 0777;
-    output->target = realpath(output->name, NULL); /* a link stays; what it points to is replaced */
-  } else if (errno == ENOENT && output->name[0] != '\0') {
-    output->mode = cli_new_mode(0666);
-    output->target = strdup(output->name);
-  }
-  if (output->target != NULL) return open_beside(output);
+  if (stat(output->name, &status) == 0) return open_old(output, &status);
+  if (errno == ENOENT && output->name[0] != '\0') return open_new(output);
   fail(output->name, "cannot create", errno);
   return false;
 }
@@ -193,7 +244,7 @@ cli_output *cli_output_open(const char *name) {
     return NULL;
   }
   output->name = name;
-  output->fd = -1;
+  output->fd = output->parent = output->stream = -1;
   if (open_for(output)) return output;
   cli_output_discard(output);
   return NULL;
@@ -201,20 +252,29 @@ cli_output *cli_output_open(const char *name) {
 
 /* ---- publishing ---- */
 
+/* Gives the file the owner and the mode of what it replaces. Only root can give files away: others keep them. Returns
+ * 0, or what errno says. */
+static int take_over(const cli_output *output) {
+  bool is_given = !output->is_old || fchown(output->fd, output->user, output->group) == 0;
+  if (!is_given && errno != EPERM && errno != EINVAL) return errno;
+  if (!is_given) (void)!fchown(output->fd, (uid_t)-1, output->group);
+  return fchmod(output->fd, output->mode) == 0 ? 0 : errno;
+}
+
 static bool rename_to_target(cli_output *output) {
-  int error = fchmod(output->fd, output->mode) == 0 ? 0 : errno;
+  int error = take_over(output);
   if (error == 0) error = cli_sync(output->fd);
   if (close(output->fd) != 0 && error == 0) error = errno;
   output->fd = -1;
   cli_cleanup_block();
-  if (error == 0 && rename(output->temporary, output->target) != 0) error = errno;
+  if (error == 0 && renameat(output->parent, output->temporary, output->parent, output->target_name) != 0)
+    error = errno;
   if (error == 0) {
     cli_cleanup_forget();
-    free(output->temporary);
-    output->temporary = NULL;
+    output->temporary[0] = '\0';
   }
   cli_cleanup_unblock();
-  if (error == 0) error = cli_sync_parent(output->target);
+  if (error == 0) error = cli_sync(output->parent);
   if (error != 0) fail(output->name, "cannot write", error);
   return error == 0;
 }
@@ -238,16 +298,16 @@ static bool copy_to(cli_output *output, int fd) {
 }
 
 static bool copy_to_name(cli_output *output) {
-  if (strcmp(output->name, "-") == 0) return copy_to(output, STDOUT_FILENO);
-  int fd = open(output->name, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  int fd = output->stream >= 0 ? fcntl(output->stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+                               : open(output->name, O_WRONLY | O_CLOEXEC | O_NOCTTY);
   if (fd < 0) {
     fail(output->name, "cannot open", errno);
     return false;
   }
   bool good = !isatty(fd);
-  if (!good) cli_message("%s is a terminal, and the output is binary", output->name);
+  if (!good) cli_message("%s is a terminal, and the output is binary", cli_output_name(output->name));
   good = good && copy_to(output, fd);
-  int error = good ? cli_sync(fd) : 0;
+  int error = good && output->stream < 0 ? cli_sync(fd) : 0;
   if (close(fd) != 0 && error == 0) error = errno;
   if (error != 0 && good) fail(output->name, "cannot write", error);
   return good && error == 0;
@@ -262,8 +322,8 @@ bool cli_output_commit(cli_output *output) {
 void cli_output_discard(cli_output *output) {
   if (output == NULL) return;
   if (output->fd >= 0) close(output->fd);
-  if (output->temporary != NULL) cli_cleanup_now();
-  free(output->temporary);
+  if (output->temporary[0] != '\0') cli_cleanup_now();
+  if (output->parent >= 0) close(output->parent);
   free(output->target);
   free(output);
 }

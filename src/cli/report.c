@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages on stderr. Names and inputs come from anyone, so nothing goes to the terminal that could steer it. */
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../text/shared.h"
@@ -37,14 +38,27 @@ static void put_line(const char *prefix, const char *text) {
   fflush(stderr);
 }
 
-/* More than a path may have; a longer message is cut. */
+/* More than a path may have. */
 enum { MESSAGE_SIZE = 8192 };
+
+/* Prints to text. What is longer loses its middle, where a name is: a reason stands at the end. */
+static void print(char text[MESSAGE_SIZE], const char *format, va_list list) {
+  static const char dots[] = "...";
+  enum { HEAD = MESSAGE_SIZE / 2 - sizeof dots, TAIL = MESSAGE_SIZE / 2 };
+  char *whole;
+  text[0] = '\0';
+  int length = vasprintf(&whole, format, list);
+  if (length < 0) return;
+  if (length < MESSAGE_SIZE) memcpy(text, whole, (size_t)length + 1);
+  else snprintf(text, MESSAGE_SIZE, "%.*s%s%s", (int)HEAD, whole, dots, whole + length - TAIL);
+  free(whole);
+}
 
 void cli_message(const char *format, ...) {
   char text[MESSAGE_SIZE];
   va_list list;
   va_start(list, format);
-  vsnprintf(text, sizeof text, format, list);
+  print(text, format, list);
   va_end(list);
   cli_progress_hide();
   fputs("evalue", stderr);
@@ -56,7 +70,7 @@ int cli_usage_error(const char *format, ...) {
   char text[MESSAGE_SIZE];
   va_list list;
   va_start(list, format);
-  vsnprintf(text, sizeof text, format, list);
+  print(text, format, list);
   va_end(list);
   cli_message("%s", text);
   if (command != NULL) fprintf(stderr, "try 'evalue %s --help'\n", command);
@@ -64,6 +78,7 @@ int cli_usage_error(const char *format, ...) {
   return CLI_FAILURE;
 }
 
+/* A name that could be opened is no longer than a path may be. */
 void cli_report(const char *name, const char *format, ...) {
   char text[MESSAGE_SIZE];
   va_list list;
@@ -75,6 +90,12 @@ void cli_report(const char *name, const char *format, ...) {
   put_line("", text);
 }
 
+const char *cli_byte(uint8_t byte, char text[CLI_BYTE_SIZE]) {
+  snprintf(text, CLI_BYTE_SIZE, "%s", "\\x00");
+  if (byte != 0) snprintf(text, CLI_BYTE_SIZE, "%c", byte);
+  return text;
+}
+
 void cli_report_fault(const cli_input *input, const evalue_error *error) {
   char fault[1024], guess[CLI_GUESS_SIZE] = "";
   bool is_guessed = false;
@@ -84,8 +105,10 @@ void cli_report_fault(const cli_input *input, const evalue_error *error) {
   } else if (error->value_index == 0 && error->position < EVALUE_HEADER_SIZE) { /* wrong from the start */
     is_guessed = cli_guess(input, CLI_EXPECTED_SEQUENCE, guess);
   }
-  /* The bytes after a message are counted only in files. */
-  const char *more = input->has_more && error->fault == EVALUE_FAULT_TRAILING_BYTES ? " or more" : "";
+  /* The last number is of the bytes that there are, and they are counted only in files. */
+  bool is_count = error->fault == EVALUE_FAULT_TRAILING_BYTES || error->fault == EVALUE_FAULT_BODY_SHORT ||
+                  error->fault == EVALUE_FAULT_LENGTH_PAST_END;
+  const char *more = input->has_more && is_count ? " or more" : "";
   cli_report(input->name, "%s%s%s%s", fault, more, is_guessed ? "; it looks like " : "", guess);
 }
 

@@ -12,7 +12,7 @@ bool cli_wants_colour(cli_when when, FILE *stream) {
   const char *term = getenv("TERM");
   if (no_color != NULL && no_color[0] != '\0') return false;
   if (term == NULL || term[0] == '\0' || strcmp(term, "dumb") == 0) return false;
-  return isatty(fileno(stream)) == 1;
+  return isatty(stream == stdout ? STDOUT_FILENO : fileno(stream)) == 1;
 }
 
 const char *cli_colour_begin(bool colour, cli_role role) {

@@ -45,6 +45,46 @@ class Output(CliTest):
         self.assertTrue((self.dir / "link").is_symlink())
         self.assertEqual(self.read("old"), message(NONE))
 
+    def test_links_to_nothing_stay(self):
+        (self.dir / "there").mkdir()
+        os.symlink("there/second", self.path("link"))
+        os.symlink(self.path("there/third"), self.path("there/second"))
+        self.good("pack", "--none", "-o", "link")
+        self.assertTrue((self.dir / "link").is_symlink() and (self.dir / "there/second").is_symlink())
+        self.assertEqual((self.read("there/third"), self.mode("there/third")), (message(NONE), 0o666 & ~self.umask()))
+        os.symlink("no/such", self.path("bad"))
+        self.bad(2, "^evalue pack: bad: cannot create: No such file", "pack", "--none", "-o", "bad")
+        self.assertTrue((self.dir / "bad").is_symlink())
+
+    @staticmethod
+    def umask():
+        mask = os.umask(0)
+        os.umask(mask)
+        return mask
+
+    def test_stdout_under_another_name(self):
+        """It is written to where it is, as without -o."""
+        self.write("x", message(NONE))
+        for name in ["/dev/stdout", "/proc/self/fd/1", "out"]:
+            for args in [["pack", "--none", "-o", name], ["convert", "x", name]]:
+                self.write("out", b"keep\n")
+                inode = os.stat(self.path("out")).st_ino
+                with open(self.path("out"), "ab") as stream:
+                    self.good(*args, stdout=stream)
+                self.assertEqual((self.read("out"), os.stat(self.path("out")).st_ino), (b"keep\n" + message(NONE), inode))
+        with open(self.path("x"), "rb") as stream:  # stdin cannot be written to
+            process = self.start("convert", "--to=sequence", "-", "x", stdin=stream)
+            self.assertEqual((process.communicate()[1], process.returncode), (b"", 0))
+        self.assertEqual(self.read("x"), NONE)
+
+    @unittest.skipIf(os.geteuid() != 0, "only root can give files away")
+    def test_the_owner_stays(self):
+        os.chown(self.path("old"), 12345, 23456)
+        os.chmod(self.path("old"), 0o640)
+        self.good("pack", "--none", "-o", "old")
+        status = os.stat(self.path("old"))
+        self.assertEqual((status.st_uid, status.st_gid, self.mode("old"), self.read("old")), (12345, 23456, 0o640, message(NONE)))
+
     def test_the_input_can_be_the_output(self):
         self.write("x", LINE)
         self.good("pack", "--json", "x", "-o", "x")
@@ -148,6 +188,35 @@ class Output(CliTest):
         self.assertEqual((process.wait(), process.communicate()[1]), (0, b""))
         self.assertEqual(got, message(tensor("uint8", [1000000], self.read("x.npy")[128:])))
 
+    def test_non_blocking_text(self):
+        """Nobody reads before the pipe is full."""
+        self.write("x", message(*[integer(i) for i in range(20000)]))
+        for options in [[], ["--json"], ["--layout"]]:
+            reading, writing = os.pipe()
+            fcntl.fcntl(writing, fcntl.F_SETFL, os.O_NONBLOCK)
+            process = self.start("show", *options, "x", stdout=writing)
+            os.close(writing)
+            time.sleep(0.1)
+            with open(reading, "rb") as stream:
+                got = stream.read()
+            self.assertEqual((process.wait(), process.communicate()[1]), (0, b""))
+            self.assertEqual(got, self.good("show", *options, "x"))
+
+    def test_a_directory_that_is_renamed_meanwhile(self):
+        os.mkfifo(self.path("fifo"))
+        for name, end in [("a", signal.SIGTERM), ("b", b"x"), ("c", LINE)]:
+            (self.dir / name).mkdir()
+            process = self.start("pack", "--json", "fifo", "-o", f"{name}/new")
+            self.wait_for(lambda: list((self.dir / name).glob(".evalue-*")), "the temporary file")
+            os.rename(self.path(name), self.path(name + "2"))
+            if isinstance(end, bytes):
+                self.write("fifo", end)
+            else:
+                process.send_signal(end)
+            process.communicate(timeout=20)
+            self.assertEqual(os.listdir(self.path(name + "2")), ["new"] if end == LINE else [])
+        self.assertEqual(self.read("c2/new"), message(NONE))
+
     def interrupt(self, number):
         os.mkfifo(self.path(f"fifo{number}"))
         process = self.start("pack", "--none", "--json", f"fifo{number}", "-o", "old")
@@ -157,7 +226,8 @@ class Output(CliTest):
         process.communicate()
 
     def test_signals_remove_the_temporary_file(self):
-        for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]:
+        for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGALRM, signal.SIGXCPU, signal.SIGVTALRM,
+                       signal.SIGPROF, signal.SIGUSR1, signal.SIGUSR2]:
             self.interrupt(number)
             self.assertEqual(list(self.dir.glob(".evalue-*")), [])
             self.assertEqual(self.read("old"), b"old")
@@ -232,6 +302,60 @@ class Input(CliTest):
                                  (whole[:7] + b"\1" + whole[8:], whole[24:], 1)]:
             result = subprocess.run(["sh", "-c", '"$0" check -; echo "code $?"; cat', EVALUE], input=data, capture_output=True, check=False)
             self.assertEqual(result.stdout, b"code %d\n" % code + left)
+
+    def test_wrong_input_that_never_ends(self):
+        self.write("x.npy", npy_head("<V2", "(3, 5)") + bytes(30))
+        limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (10, 10))
+        none_then_long = NONE + struct.pack("<BQ", 2, 1 << 60)
+        for start, args, pattern in [
+                (b"", ["check", "--form=sequence", "-"], b"offset 0: value 0: unsupported"),
+                (b"", ["convert", "--from=sequence", "-", "out"], b"offset 0"),
+                (b"", ["show", "--form=sequence", "--layout", "-"], b"offset 0"),
+                (NONE * 100000, ["check", "--form=sequence", "-"], b"offset 900000: value 100000: unsupported"),
+                (none_then_long, ["check", "--form=sequence", "-"], b"truncated.* or more\n$"),
+                (header(1, 1 << 60, 1), ["check", "-"], b"truncated.* or more\n$"),
+                (self.read("x.npy"), ["pack", "--as=bfloat16", "--tensor", "-"], b"offset 128: the data is too long: expected 30 bytes, found 31 or more"),
+                (self.read("x.npy"), ["pack", "--tensor", "-"], b"no scalar type")]:
+            self.write("start", start)
+            shell = ["sh", "-c", "(cat start; yes) | \"$0\" \"$@\"", EVALUE, *args]
+            result = subprocess.run(shell, cwd=self.dir, env=self.environment, capture_output=True, check=False, preexec_fn=limit, timeout=20)
+            self.assertEqual(result.returncode, 1, (args, result.stderr))
+            self.assertRegex(result.stderr, pattern)
+        self.assertEqual(self.run_raw("check", "--form=sequence", "/dev/urandom", preexec_fn=limit).returncode, 1)
+
+    def test_a_fault_is_noticed_while_the_input_arrives(self):
+        process = self.start("check", "--form=sequence", "-", stdin=subprocess.PIPE)
+        process.stdin.write(NONE + b"\x06")
+        process.stdin.flush()
+        self.assertEqual(process.wait(20), 1)
+        process.communicate()
+
+    def test_no_more_is_read_than_an_npy_header_says(self):
+        data = npy_head("|u1", "(3,)") + b"abc"
+        result = subprocess.run(["sh", "-c", '"$0" pack --tensor - -o out; echo "code $?"; cat', EVALUE], input=data + b"more", capture_output=True,
+                                cwd=self.dir, check=False)
+        self.assertEqual(result.stdout, b"code 1\nore")
+        self.assertEqual(self.good("pack", "--tensor", "-", input=data), message(tensor("uint8", [3], b"abc")))
+
+    def test_non_blocking_inputs(self):
+        value = tensor("int8", [2], b"\1\2")
+        for args, parts in [(["convert", "-", "-"], [message(value)[:30], message(value)[30:]]),
+                            (["pack", "--json", "-"], [b'{"kind":"tensor","scalar_type":"int8","sizes":[2],', b'"data_hex_le":"0102"}\n']),
+                            (["pack", "--tensor", "-"], [npy_head("|i1", "(2,)"), b"\1\2"])]:
+            reading, writing = os.pipe()
+            fcntl.fcntl(reading, fcntl.F_SETFL, os.O_NONBLOCK)
+            process = self.start(*args, stdin=reading)
+            os.close(reading)
+            for part in parts:
+                time.sleep(0.1)
+                os.write(writing, part)
+            os.close(writing)
+            self.assertEqual(process.communicate(timeout=20), (message(value), b""), args)
+
+    def test_long_names(self):
+        for args in [["check", "x" * 100000], ["pack", "--none", "-o", "x" * 100000], ["pack", "--json", "x" * 100000]]:
+            text = self.bad(2, r"^evalue [a-z]+: x{1000,}\.\.\.x{1000,}: cannot [a-z]+: File name too long\n$", *args)
+            self.assertLess(len(text), 10000)
 
     def test_large_pipe(self):
         value = tensor("uint8", [3000000], os.urandom(3000000))

@@ -57,6 +57,11 @@ class Reading(CliTest):
     def test_errors(self):
         tensor_line = '{"kind":"tensor","scalar_type":"uint8","sizes":%s,"data_hex_le":"%s"}'
         for line, pattern in [
+                ('{"kind":"string","bytes_hex":"a\\u0000b"}', r"digit 1: expected a hex digit, found '\\x00'\n$"),
+                (tensor_line % ("[99999999999999999999]", ""), r'"sizes": entry 0: expected an integer.*found a number that is too large\n$'),
+                (tensor_line % ("[2,-99999999999999999999]", ""), "entry 1: .*found a number that is too small"),
+                (tensor_line % ("[2.5,99999999999999999999]", ""), "entry 0: .*found a number with a fraction"),
+                (tensor_line % ("[2147483648,99999999999999999999]", ""), "entry 0: .*found 2147483648"),
                 ("x", "column 1.*invalid token"), ("{", "column"), ('{"kind":"none"} x', "column"), ('{"kind":"none"}{"kind":"none"}', "column"),
                 ('{"kind":"none","kind":"none"}', "duplicate"), ("[]", "expected an object, found an array"), ("1", "expected an object"),
                 ("null", "expected an object, found null"), ("{}", '"kind": expected the name of a kind, found no such key'),

@@ -182,7 +182,7 @@ class Damage(CliTest):
                 ("{" + descr + order + "}", "found no 'shape'"), ("{" + descr + shape + "}", "found no 'fortran_order'"),
                 ("{" + order + shape + "}", "found no 'descr'"), ("{}", "found no 'descr'"),
                 ("{" + descr + descr + order + shape + "}", "found 'descr' again"), ("{" + descr + order + shape + "'x': 1}", "found 'x'"),
-                ("{" + descr + order + shape + "} x", "nothing but white space.*found 'x'"), ("{" + descr + order + shape + "}\0", "white space"),
+                ("{" + descr + order + shape + "} x", "nothing but white space.*found 'x'"), ("{" + descr + order + shape + "}\0", r"white space.*found '\\x00'\n$"),
                 ("{,}", "expected a key, found ','"), ("{" + descr + ",}", "expected a key"), ("{'descr' '<f4'}", "expected ':'"),
                 ("{'descr': '<f4' 'shape': (1,)}", "expected ',' or '}'"), ("{'desc\\x72': '<f4'}", "without escapes"), ("{'descr: '<f4'}", "found 'descr: '"),
                 ("{u'descr': '<f4'}", "expected a key, found 'u'"), ("{b'descr': '<f4'}", "expected a key"), ("{1: 2}", "expected a key, found '1'"),
