@@ -28,35 +28,56 @@ static double median(double *times) {
   return times[ROUNDS / 2];
 }
 
+/* Leaves the caches alike before each measurement: what is left in them by the one before would decide otherwise. */
+static void settle(const uint8_t *data, const uint8_t *to) {
+  if (memcmp(to, data, NBYTES) == 1000) abort();
+}
+
+static double time_copy(uint8_t *to, const uint8_t *data) {
+  settle(data, to + 64);
+  double start = now();
+  memcpy(to + 64, data, NBYTES);
+  return now() - start;
+}
+
+static double time_encode(uint8_t *to, const evalue *v, const uint8_t *data) {
+  uint64_t size = 0;
+  settle(data, to + 64);
+  double start = now();
+  if (evalue_message_encode(v, 1, 64, to, NBYTES + 4096, &size) != EVALUE_OK) abort();
+  double end = now();
+  if (memcmp(to + size - NBYTES, data, NBYTES) != 0) abort();
+  return end - start;
+}
+
+static double time_gather(const evalue *v) {
+  enum { TIMES = 1000 };
+  uint8_t scratch[4096];
+  evalue_slice slices[4];
+  double start = now();
+  for (int i = 0; i < TIMES; i++) {
+    evalue_gather g = {scratch, sizeof scratch, slices, 4, 0, 0, 0};
+    if (evalue_message_gather(v, 1, 64, &g) != EVALUE_OK) abort();
+  }
+  return (now() - start) / TIMES;
+}
+
 int main(void) {
   static double copying[ROUNDS], encoding[ROUNDS], gathering[ROUNDS];
   int32_t sizes[] = {NBYTES / 4};
-  uint8_t scratch[4096];
-  evalue_slice slices[4];
   evalue_tensor t;
-  uint64_t size = 0;
   uint8_t *data = malloc(NBYTES), *to = malloc(NBYTES + 4096);
   if (data == NULL || to == NULL) return 2;
   memset(data, 7, NBYTES);
   memset(to, 1, NBYTES + 4096);
   if (evalue_tensor_init(&t, EVALUE_FLOAT32, 1, sizes, data, NBYTES) != EVALUE_OK) return 2;
   evalue v = evalue_from_tensor(&t);
-  for (int i = -1; i < ROUNDS; i++) { /* one round to warm up */
-    double start = now();
-    memcpy(to + 64, data, NBYTES);
-    double copied = now();
-    if (evalue_message_encode(&v, 1, 64, to, NBYTES + 4096, &size) != EVALUE_OK) return 1;
-    double encoded = now();
-    for (int k = 0; k < 1000; k++) {
-      evalue_gather g = {scratch, sizeof scratch, slices, 4, 0, 0, 0};
-      if (evalue_message_gather(&v, 1, 64, &g) != EVALUE_OK) return 1;
-    }
-    double gathered = now();
-    if (memcmp(to + size - NBYTES, data, NBYTES) != 0) return 1;
-    if (i < 0) continue;
-    copying[i] = copied - start;
-    encoding[i] = encoded - copied;
-    gathering[i] = (gathered - encoded) / 1000;
+  time_copy(to, data); /* to warm up */
+  for (int i = 0; i < ROUNDS; i++) {
+    if (i % 2 == 0) copying[i] = time_copy(to, data);
+    encoding[i] = time_encode(to, &v, data);
+    if (i % 2 != 0) copying[i] = time_copy(to, data);
+    gathering[i] = time_gather(&v);
   }
   double copy = median(copying), encode = median(encoding), gather = median(gathering);
   printf("64 MiB tensor, medians of %d interleaved rounds\n", ROUNDS);
