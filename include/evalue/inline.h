@@ -93,6 +93,16 @@ static inline uint64_t evalue_load_u64(const uint8_t *p) {
 #endif
 }
 
+/** Loads a big-endian u32. */
+static inline uint32_t evalue_load_be_u32(const uint8_t *p) {
+  return evalue_swap_u32(evalue_load_u32(p));
+}
+
+/** Loads a big-endian u64. */
+static inline uint64_t evalue_load_be_u64(const uint8_t *p) {
+  return evalue_swap_u64(evalue_load_u64(p));
+}
+
 /* ---- stores ------------------------------------------------------------------------------------------------- */
 
 /** Stores a little-endian u32. */
@@ -107,23 +117,64 @@ static inline void evalue_store_u64(uint8_t *p, uint64_t x) {
   EVALUE_COPY(p, &x, sizeof x);
 }
 
+/** Stores a big-endian u32. */
+static inline void evalue_store_be_u32(uint8_t *p, uint32_t x) {
+  evalue_store_u32(p, evalue_swap_u32(x));
+}
+
+/** Stores a big-endian u64. */
+static inline void evalue_store_be_u64(uint8_t *p, uint64_t x) {
+  evalue_store_u64(p, evalue_swap_u64(x));
+}
+
 /** Copies nbytes bytes; either pointer may be NULL when nbytes is 0, which memcpy itself does not allow. */
 static inline void evalue_copy_bytes(void *to, const void *from, size_t nbytes) {
   if (nbytes != 0) memcpy(to, from, nbytes);
 }
 
+/** Returns x, whose bytes hold components of width bytes (2, 4 or 8), with the bytes of each component reversed. */
+static inline uint64_t evalue_swap_components(uint64_t x, size_t width) {
+  const uint64_t every_other = UINT64_C(0x00ff00ff00ff00ff);
+  if (width == 2) return (x >> 8 & every_other) | (x & every_other) << 8;
+  x = evalue_swap_u64(x);
+  return width == 4 ? x >> 32 | x << 32 : x;
+}
+
+/** The same for as many whole words of 8 bytes as nbytes has; returns how many bytes that were. */
+static inline size_t evalue_copy_swapped_words(uint8_t *to, const uint8_t *from, size_t nbytes, size_t width) {
+  size_t i = 0;
+  for (; nbytes - i >= 8; i += 8) {
+    uint64_t x;
+    EVALUE_COPY(&x, from + i, sizeof x);
+    x = evalue_swap_components(x, width);
+    EVALUE_COPY(to + i, &x, sizeof x);
+  }
+  return i;
+}
+
 /**
  * Copies nbytes bytes, a multiple of width, with the bytes of each component of width reversed: 1 for none, 2, 4, 8.
+ * The two may be the same memory, but must not overlap otherwise.
  */
 static inline void evalue_copy_reversed(void *to, const void *from, size_t nbytes, size_t width) {
   uint8_t *target = (uint8_t *)to;
   const uint8_t *source = (const uint8_t *)from;
+  size_t i = 0;
   if (width == 1) {
-    evalue_copy_bytes(to, from, nbytes);
+    if (to != from) evalue_copy_bytes(to, from, nbytes);
     return;
   }
-  for (size_t i = 0; i < nbytes; i += width) {
-    for (size_t k = 0; k < width; k++) target[i + k] = source[i + width - 1 - k];
+#ifndef __OPTIMIZE_SIZE__ /* a loop for each width: several times as fast as byte by byte */
+  if (width == 2) i = evalue_copy_swapped_words(target, source, nbytes, 2);
+  else if (width == 4) i = evalue_copy_swapped_words(target, source, nbytes, 4);
+  else i = evalue_copy_swapped_words(target, source, nbytes, 8);
+#endif
+  for (; i < nbytes; i += width) {
+    for (size_t k = 0; k < width / 2; k++) {
+      uint8_t first = source[i + k];
+      target[i + k] = source[i + width - 1 - k];
+      target[i + width - 1 - k] = first;
+    }
   }
 }
 
