@@ -8,15 +8,7 @@
 #include <stdint.h>
 
 #include "evalue/value.h"
-
-/* ---- utf8.c: the characters in bytes ---- */
-
-/* Decodes the well-formed character at p; returns its size in bytes, or 0 when there is none. left is at least 1. */
-size_t evalue_utf8_decode(const uint8_t *p, size_t left, uint32_t *code);
-
-/* Controls, line separators, and the marks that reorder text: what makes a terminal show something else than what is
- * there. */
-bool evalue_is_control(uint32_t code);
+#include "utf8.h"
 
 /* ---- decimal.c, number.c: digits ---- */
 

@@ -5,7 +5,7 @@
 
 #include "shared.h"
 
-/* ---- utf8.c: a text that is being written, and the characters in it ---- */
+/* ---- text.c: a text that is being written ---- */
 
 /* The caller's memory, and how much of it is written. After the first piece that does not fit, nothing more is. */
 typedef struct evalue_text {
