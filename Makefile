@@ -5,7 +5,7 @@
 #   make test-all       that again with gcc, clang and the sanitizers, on other architectures, with lint and size: what .ci/run does
 #   make fuzz           libFuzzer on each target for FUZZ_RUNS executions
 #   make install        into PREFIX (/usr/local), LIBDIR (PREFIX/lib), below DESTDIR; make uninstall takes it away again
-#   make bench          what encoding costs beside memcpy
+#   make bench          what encoding and decoding cost beside memcpy
 #   make size           code size and stack of the core on a Cortex-M4, and the limits that they must keep
 #   make format lint    clang-format, clang-tidy
 #
@@ -36,7 +36,7 @@ JANSSON_CFLAGS = $(shell pkg-config --cflags jansson)
 JANSSON_LIBS = $(shell pkg-config --libs jansson)
 
 core_sources := $(wildcard src/core/*.c)
-lib_sources := $(core_sources) $(wildcard src/text/*.c)
+lib_sources := $(core_sources) $(wildcard src/text/*.c src/executorch/*.c)
 cli_sources := $(wildcard src/cli/*.c)
 headers := $(wildcard include/evalue/*.h)
 
@@ -90,9 +90,9 @@ test: test-core test-snippets test-exports test-cli test-fuzz test-reference tes
 
 unit_sources := $(wildcard tests/unit/*/test_*.c)
 unit_programs := $(unit_sources:%.c=$(BUILD)/%)
-core_tests := $(filter $(BUILD)/tests/unit/core/%,$(unit_programs)) $(BUILD)/tests/conformance/test_conformance
+conformance_programs := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/conformance/test_*.c))
 
-test-core: $(unit_programs) $(BUILD)/tests/conformance/test_conformance | $(BUILD)/locale
+test-core: $(unit_programs) $(conformance_programs) | $(BUILD)/locale
 	@for t in $^; do echo "== $$t"; LOCPATH=$(abspath $(BUILD)/locale) $$t || exit 1; done
 
 # A locale with a decimal comma, for the tests of numbers; without localedef those are skipped, and say so.
@@ -109,7 +109,12 @@ $(BUILD)/tests/unit/%: tests/unit/%.c $(static_lib)
 $(BUILD)/tests/conformance/vectors.inc: tests/conformance/generate.py spec/evalue-wire-format-1.0.md $(wildcard spec/vectors/*.jsonl)
 	$(PYTHON) $< spec $@
 
-$(BUILD)/tests/conformance/test_conformance: tests/conformance/test_conformance.c $(BUILD)/tests/conformance/vectors.inc $(static_lib)
+$(BUILD)/tests/conformance/java_vectors.inc: tests/conformance/generate_java.py tests/conformance/generate.py spec/executorch-java.md \
+  spec/evalue-wire-format-1.0.md $(wildcard spec/vectors/*.jsonl)
+	$(PYTHON) -B $< spec $@
+
+$(BUILD)/tests/conformance/test_%: tests/conformance/test_%.c $(BUILD)/tests/conformance/vectors.inc $(BUILD)/tests/conformance/java_vectors.inc \
+  $(static_lib)
 	$(CC) $(TEST_FLAGS) $< $(static_lib) -lcmocka $(LDFLAGS) -o $@
 
 # Each header alone, as C11 and as C++17; the README's example and the headers' own snippets.
@@ -125,6 +130,8 @@ test-cli: $(BUILD)/evalue
 test-reference:
 	$(PYTHON) spec/reference.py check spec/vectors
 	$(PYTHON) spec/reference.py examples spec/evalue-wire-format-1.0.md
+	$(PYTHON) spec/executorch_java_reference.py check spec/vectors
+	$(PYTHON) spec/executorch_java_reference.py examples spec/executorch-java.md
 
 test-install: all
 	MAKE="$(MAKE)" BUILD="$(BUILD)" CC="$(CC)" SANITIZERS="$(sanitizers)" sh tests/install.sh
@@ -173,8 +180,9 @@ test-cross:
 # Times for people to look at; nothing asserts them.
 bench: lib
 	@mkdir -p $(BUILD)/tests/bench
-	$(CC) $(TEST_FLAGS) tests/bench/encode.c $(static_lib) $(LDFLAGS) -o $(BUILD)/tests/bench/encode
-	$(BUILD)/tests/bench/encode
+	@for b in encode java; do \
+	  $(CC) $(TEST_FLAGS) tests/bench/$$b.c $(static_lib) $(LDFLAGS) -o $(BUILD)/tests/bench/$$b && $(BUILD)/tests/bench/$$b || exit 1; \
+	done
 
 test-cost: all
 	CC="$(CC)" BUILD="$(BUILD)" $(PYTHON) tests/cost.py

@@ -28,6 +28,7 @@ fetch_cmocka() {
 
 fetch_cmocka
 python3 tests/conformance/generate.py spec $build/vectors.inc
+python3 -B tests/conformance/generate_java.py spec $build/java_vectors.inc
 
 for target in $targets; do
   name=${target%%:*}; rest=${target#*:}; cc=${rest%%:*}; qemu=${rest#*:}
@@ -36,12 +37,12 @@ for target in $targets; do
   flags="-std=c11 -D_GNU_SOURCE -O2 -static -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-align=strict -Wcast-qual -Werror"
   $cc -O2 -w -D_GNU_SOURCE -DHAVE_INTTYPES_H -DHAVE_STDINT_H -DHAVE_SIGNAL_H -DHAVE_STRSIGNAL -DHAVE_TIME_H -DHAVE_STRUCT_TIMESPEC -DHAVE_CLOCK_GETTIME \
     -DHAVE_CLOCK_GETTIME_REALTIME -DHAVE_CLOCK_REALTIME -I$build/cmocka/include -c $build/cmocka/src/cmocka.c -o "$out/cmocka.o"
-  for source in src/core/*.c src/text/*.c; do
+  for source in src/core/*.c src/text/*.c src/executorch/*.c; do
     $cc $flags -Iinclude -c "$source" -o "$out/$(echo "$source" | tr / _ | sed 's/c$/o/')"
   done
   rm -f "$out/libevalue.a"
   ar rcs "$out/libevalue.a" "$out"/src_*.o
-  for test in tests/unit/*/test_*.c tests/conformance/test_conformance.c; do
+  for test in tests/unit/*/test_*.c tests/conformance/test_*.c; do
     program=$out/$(basename "$test" .c)
     $cc $flags -Iinclude -Itests/support -I$build -isystem $build/cmocka/include "$test" "$out/libevalue.a" "$out/cmocka.o" -lm -o "$program"
     echo "== $name $(basename "$test" .c)"

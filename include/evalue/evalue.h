@@ -13,12 +13,14 @@
  * - version.h, status.h: which library; what went wrong, and where
  * - value.h, tensor.h: values; tensor arithmetic
  * - reader.h, writer.h: bytes to values; values to bytes
+ * - executorch_java.h: the bytes of ExecuTorch's Android class EValue
  * - inline.h: byte loads and stores, checked arithmetic
  * - text.h: values and errors for people
  */
 #ifndef EVALUE_EVALUE_H
 #define EVALUE_EVALUE_H
 
+#include "evalue/executorch_java.h"
 #include "evalue/inline.h"
 #include "evalue/reader.h"
 #include "evalue/status.h"

@@ -9,8 +9,8 @@
  *
  * evalue_print_error (text.h) says all of it in a sentence.
  *
- * Everything on this page comes from three tables: statuses, fields and faults (spec, section 12).
- * Codes are only ever appended.
+ * Everything on this page comes from tables: statuses, fields, and faults by format (spec, section 12). Codes are only
+ * ever appended.
  */
 #ifndef EVALUE_STATUS_H
 #define EVALUE_STATUS_H
@@ -66,7 +66,11 @@ typedef enum evalue_status {
   X(NDIM,        "ndim")            \
   X(SIZE,        "size")            \
   X(DIM_ORDER,   "dim_order")       \
-  X(PAD,         "pad")
+  X(PAD,         "pad")             \
+  X(INT,         "int")             \
+  X(DOUBLE,      "double")          \
+  X(STRING,      "string")          \
+  X(DATA,        "data")
 
 /* clang-format on */
 
@@ -125,12 +129,27 @@ typedef enum evalue_field {
   X(CAPACITY,            NO_SPACE,    NONE,        "capacity",            AT_MOST,  0,  "the caller's array has no room for so many values")                 \
   X(ARGUMENT,            MISUSE,      NONE,        "argument",            NOTHING,  0,  "an argument of the call is wrong")
 
+/** The faults that only ExecuTorch's Android bytes have (executorch_java.h; spec/executorch-java.md, section 5), in the same columns. */
+#define EVALUE_JAVA_FAULT_TABLE(X)                                                                                                                           \
+  X(FIELD_SHORT,         TRUNCATED,   DATA,        "field_short",         AT_LEAST, 0,  "the input ends inside the field")                                   \
+  X(UNKNOWN_JAVA_TAG,    UNSUPPORTED, TAG,         "unknown_java_tag",    AT_MOST,  5,  "ExecuTorch's Java class has no such tag")                           \
+  X(STRING_BEFORE_1_2,   UNSUPPORTED, TAG,         "string_before_1_2",   NOTHING,  0,  "a String of a release before 1.2 has no length, and not its own characters") \
+  X(NEGATIVE_LENGTH,     MALFORMED,   LENGTH,      "negative_length",     AT_LEAST, 0,  "the String's length is negative")                                   \
+  X(JAVA_TOO_LONG,       LIMIT,       DATA,        "java_too_long",       AT_MOST,  0,  "the value has more bytes than a Java array can")                    \
+  X(BAD_UTF8,            MALFORMED,   STRING,      "bad_utf8",            NOTHING,  0,  "the String is not well-formed UTF-8")                               \
+  X(UNKNOWN_DTYPE,       UNSUPPORTED, SCALAR_TYPE, "unknown_dtype",       NOTHING,  0,  "the release has no such dtype")                                     \
+  X(MEMORY_SHORT,        NO_SPACE,    NONE,        "memory_short",        AT_LEAST, 0,  "the caller's memory is too small")
+
+/** All faults. */
+#define EVALUE_ALL_FAULTS_TABLE(X) EVALUE_FAULT_TABLE(X) EVALUE_JAVA_FAULT_TABLE(X)
+
 /* clang-format on */
 
-/** A rule that an input broke. */
+/** A rule that an input broke. Each table has numbers of its own, so that it can grow. */
 typedef enum evalue_fault {
 #define EVALUE_X(name, status, field, text, relation, expected, meaning) EVALUE_FAULT_##name,
-  EVALUE_FAULT_TABLE(EVALUE_X)
+  EVALUE_FAULT_TABLE(EVALUE_X) EVALUE_FAULT_JAVA_BASE = 99,
+  EVALUE_JAVA_FAULT_TABLE(EVALUE_X)
 #undef EVALUE_X
 } evalue_fault;
 

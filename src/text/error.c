@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An error as a sentence: where, what, expected and found. */
+#include "evalue/executorch_java.h"
 #include "evalue/tensor.h"
 #include "evalue/text.h"
 #include "text_internal.h"
@@ -9,8 +10,8 @@ enum relation { NOTHING, EXACTLY, AT_MOST, AT_LEAST };
 
 static enum relation relation_of(uint32_t fault) {
   static const uint8_t relations[] = {
-#define EVALUE_X(name, status, field, text, relation, expected, meaning) relation,
-      EVALUE_FAULT_TABLE(EVALUE_X)
+#define EVALUE_X(name, status, field, text, relation, expected, meaning) [EVALUE_FAULT_##name] = relation,
+      EVALUE_ALL_FAULTS_TABLE(EVALUE_X)
 #undef EVALUE_X
   };
   return fault < sizeof relations ? (enum relation)relations[fault] : NOTHING;
@@ -42,7 +43,7 @@ static void put_number(evalue_text *text, const evalue_error *error, uint64_t nu
   uint32_t code = number <= UINT8_MAX ? (uint32_t)number : UINT32_MAX;
   if (error->field == EVALUE_FIELD_SCALAR_TYPE) {
     put_code(text, number, evalue_scalar_type_name(code));
-  } else if (error->field == EVALUE_FIELD_SIZE && (number >> 63) != 0) {
+  } else if ((error->field == EVALUE_FIELD_SIZE || error->fault == EVALUE_FAULT_NEGATIVE_LENGTH) && number >> 63 != 0) {
     evalue_text_put(text, "-");
     evalue_text_put_u64(text, 0 - number);
   } else {
@@ -95,6 +96,25 @@ static void put_unknown_tag(evalue_text *text, uint64_t tag) {
   put_code(text, tag, tag <= UINT8_MAX ? evalue_tag_name((uint32_t)tag) : NULL);
 }
 
+/* Appends which release of ExecuTorch was expected to know something. */
+static void put_release(evalue_text *text, uint64_t release) {
+  const char *name = release <= UINT8_MAX ? evalue_java_release_name((uint32_t)release) : NULL;
+  if (release == EVALUE_JAVA_ANY) {
+    evalue_text_put(text, "any release");
+    return;
+  }
+  evalue_text_put(text, "release ");
+  if (name != NULL) evalue_text_put(text, name);
+  else evalue_text_put_u64(text, release);
+}
+
+/* Appends what a String was read or written as. */
+static void put_string_release(evalue_text *text, const evalue_error *error) {
+  evalue_text_put(text, ": expected release 1.2 or later, found ");
+  if (error->field == EVALUE_FIELD_LENGTH) evalue_text_put(text, "\"EValue@\" in its place");
+  else put_release(text, error->expected);
+}
+
 /* What was expected where that is no number of the field. */
 static void put_expectation(evalue_text *text, const evalue_error *error) {
   switch (error->fault) {
@@ -113,6 +133,14 @@ static void put_expectation(evalue_text *text, const evalue_error *error) {
       put_next_tag(text, error->found);
       break;
     case EVALUE_FAULT_PAD_NOT_NEEDED: put_one(text, ": expected none, found one of length ", error->found, ""); break;
+    case EVALUE_FAULT_STRING_BEFORE_1_2: put_string_release(text, error); break;
+    case EVALUE_FAULT_BAD_UTF8: put_one(text, ": expected a character, found the byte ", error->found, ""); break;
+    case EVALUE_FAULT_UNKNOWN_DTYPE:
+      evalue_text_put(text, ": expected a dtype of ");
+      put_release(text, error->expected);
+      evalue_text_put(text, ", found ");
+      put_number(text, error, error->found);
+      break;
     default: put_comparison(text, error); break;
   }
 }
@@ -160,7 +188,8 @@ static void put_numbers(evalue_text *text, const evalue_error *error, uint64_t i
 }
 
 static void put_error(evalue_text *text, const evalue_error *error, uint64_t input_size) {
-  bool has_place = error->fault != EVALUE_FAULT_NONE && error->fault != EVALUE_FAULT_ARGUMENT;
+  bool has_place = error->fault != EVALUE_FAULT_NONE && error->fault != EVALUE_FAULT_ARGUMENT &&
+                   error->fault != EVALUE_FAULT_MEMORY_SHORT;
   if (has_place) {
     evalue_text_put(text, "offset ");
     evalue_text_put_u64(text, error->position);

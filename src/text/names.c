@@ -2,12 +2,13 @@
 /* Codes to names and messages, from the tables in the headers. The core itself has no strings. */
 #include <stddef.h>
 
+#include "evalue/executorch_java.h"
 #include "evalue/status.h"
 #include "evalue/tensor.h"
 #include "evalue/version.h"
 
 static const char *name_at(const char *const *names, size_t count, uint32_t code) {
-  return code < count ? names[code] : "?";
+  return code < count && names[code] != NULL ? names[code] : "?";
 }
 
 const char *evalue_version(void) {
@@ -43,8 +44,8 @@ const char *evalue_field_name(uint32_t field) {
 
 const char *evalue_fault_name(uint32_t fault) {
   static const char *const names[] = {
-#define EVALUE_X(name, status, field, text, relation, expected, meaning) text,
-      EVALUE_FAULT_TABLE(EVALUE_X)
+#define EVALUE_X(name, status, field, text, relation, expected, meaning) [EVALUE_FAULT_##name] = text,
+      EVALUE_ALL_FAULTS_TABLE(EVALUE_X)
 #undef EVALUE_X
   };
   return name_at(names, sizeof names / sizeof names[0], fault);
@@ -52,8 +53,8 @@ const char *evalue_fault_name(uint32_t fault) {
 
 const char *evalue_fault_message(uint32_t fault) {
   static const char *const messages[] = {
-#define EVALUE_X(name, status, field, text, relation, expected, meaning) meaning,
-      EVALUE_FAULT_TABLE(EVALUE_X)
+#define EVALUE_X(name, status, field, text, relation, expected, meaning) [EVALUE_FAULT_##name] = meaning,
+      EVALUE_ALL_FAULTS_TABLE(EVALUE_X)
 #undef EVALUE_X
   };
   return name_at(messages, sizeof messages / sizeof messages[0], fault);
@@ -76,4 +77,13 @@ const char *evalue_scalar_type_name(uint32_t scalar_type) {
 #undef EVALUE_X
   };
   return scalar_type < sizeof names / sizeof names[0] ? names[scalar_type] : NULL;
+}
+
+const char *evalue_java_release_name(uint32_t release) {
+  static const char *const names[] = {
+#define EVALUE_X(name, code, text) [code] = text,
+      EVALUE_JAVA_RELEASE_TABLE(EVALUE_X)
+#undef EVALUE_X
+  };
+  return release < sizeof names / sizeof names[0] ? names[release] : NULL;
 }

@@ -4,37 +4,14 @@
  * medians of 9. Prints; asserts no time.
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "evalue/evalue.h"
+#include "timing.h"
 
-enum { ROUNDS = 9, NBYTES = 64 << 20 };
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static int compare(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double *times) {
-  qsort(times, ROUNDS, sizeof *times, compare);
-  return times[ROUNDS / 2];
-}
-
-/* Leaves the caches alike before each measurement: what is left in them by the one before would decide otherwise. */
-static void settle(const uint8_t *data, const uint8_t *to) {
-  if (memcmp(to, data, NBYTES) == 1000) abort();
-}
+enum { NBYTES = 64 << 20 };
 
 static double time_copy(uint8_t *to, const uint8_t *data) {
-  settle(data, to + 64);
+  settle(data, to + 64, NBYTES);
   double start = now();
   memcpy(to + 64, data, NBYTES);
   return now() - start;
@@ -42,7 +19,7 @@ static double time_copy(uint8_t *to, const uint8_t *data) {
 
 static double time_encode(uint8_t *to, const evalue *v, const uint8_t *data) {
   uint64_t size = 0;
-  settle(data, to + 64);
+  settle(data, to + 64, NBYTES);
   double start = now();
   if (evalue_message_encode(v, 1, 64, to, NBYTES + 4096, &size) != EVALUE_OK) abort();
   double end = now();

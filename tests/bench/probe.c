@@ -6,6 +6,8 @@
  *   gather N    such a message gathered
  *   none N      N None values decoded
  *   empty N     N tensors of sizes [0, 2147483647] decoded
+ *   bare N      one bare value, a tensor of one byte and N dimensions, decoded
+ *   java N      the same as ExecuTorch's Java bytes
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +16,7 @@
 
 #include "evalue/evalue.h"
 
-/* What is counted: cost.py names these two functions. */
+/* What is counted: cost.py names these functions. */
 __attribute__((noinline)) evalue_status probe_decode(const void *data, size_t size, evalue *values, size_t capacity) {
   uint64_t n;
   return evalue_message_decode(data, size, NULL, values, capacity, &n, NULL);
@@ -22,6 +24,16 @@ __attribute__((noinline)) evalue_status probe_decode(const void *data, size_t si
 
 __attribute__((noinline)) evalue_status probe_gather(const evalue *values, size_t n, evalue_gather *g) {
   return evalue_message_gather(values, n, 0, g);
+}
+
+__attribute__((noinline)) evalue_status probe_bare(const void *data, size_t size, evalue *value) {
+  uint64_t used;
+  return evalue_value_decode(data, size, NULL, value, &used, NULL);
+}
+
+__attribute__((noinline)) evalue_status probe_java(const void *data, size_t size, evalue *value) {
+  uint64_t used;
+  return evalue_java_decode(data, size, NULL, NULL, 0, value, &used, NULL);
 }
 
 /* A tensor of that many bytes: rows of 2^20 and one byte each, so that sizes fit. The data may not be touched. */
@@ -59,6 +71,21 @@ static int probe_many(size_t n, const evalue *one) {
   return probe_decode(bytes, (size_t)size, values, n) == EVALUE_OK ? 0 : 1;
 }
 
+static int probe_header(size_t ndim, bool is_java) {
+  int32_t sizes[EVALUE_MAX_NDIM];
+  uint8_t data = 7, bytes[200];
+  uint64_t size;
+  evalue_tensor t;
+  for (size_t i = 0; i < ndim && i < EVALUE_MAX_NDIM; i++) sizes[i] = 1;
+  if (evalue_tensor_init(&t, EVALUE_UINT8, ndim, sizes, &data, 1) != EVALUE_OK) return 2;
+  evalue v = evalue_from_tensor(&t);
+  evalue_status status = is_java ? evalue_java_encode(&v, NULL, bytes, sizeof bytes, &size, NULL)
+                                 : evalue_sequence_encode(&v, 1, bytes, sizeof bytes, &size);
+  if (status != EVALUE_OK) return 2;
+  status = is_java ? probe_java(bytes, (size_t)size, &v) : probe_bare(bytes, (size_t)size, &v);
+  return status == EVALUE_OK && v.tensor.ndim == ndim ? 0 : 1;
+}
+
 int main(int argc, char **argv) {
   if (argc != 3) return 2;
   uint64_t number = strtoull(argv[2], NULL, 10);
@@ -70,5 +97,7 @@ int main(int argc, char **argv) {
   if (strcmp(argv[1], "gather") == 0) return probe_large(number, true);
   if (strcmp(argv[1], "none") == 0) return probe_many((size_t)number, &none);
   if (strcmp(argv[1], "empty") == 0) return probe_many((size_t)number, &empty);
+  if (strcmp(argv[1], "bare") == 0) return probe_header((size_t)number, false);
+  if (strcmp(argv[1], "java") == 0) return probe_header((size_t)number, true);
   return 2;
 }

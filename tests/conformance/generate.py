@@ -149,4 +149,5 @@ def main():
     out.write_text("\n".join(["/* Made by generate.py. */"] + table.lines) + "\n")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -15,9 +15,9 @@
 /* Copies of what the headers promise: a name is part of the interface, so changing one has to break a test. */
 static const char *const statuses[] = {"ok",    "end",      "truncated", "malformed", "unsupported",
                                        "limit", "no_space", "io",        "misuse"};
-static const char *const fields[] = {"none",        "magic", "major",    "minor",     "alignment", "flags",
-                                     "body_length", "count", "trailing", "tag",       "length",    "bool",
-                                     "scalar_type", "ndim",  "size",     "dim_order", "pad"};
+static const char *const fields[] = {"none",  "magic",     "major", "minor",  "alignment", "flags",       "body_length",
+                                     "count", "trailing",  "tag",   "length", "bool",      "scalar_type", "ndim",
+                                     "size",  "dim_order", "pad",   "int",    "double",    "string",      "data"};
 static const char *const faults[] = {"none",
                                      "header_short",
                                      "bad_magic",
@@ -54,6 +54,9 @@ static const char *const faults[] = {"none",
                                      "no_value",
                                      "capacity",
                                      "argument"};
+/* From 100 on: those of ExecuTorch's Java bytes. */
+static const char *const java_faults[] = {"field_short",   "unknown_java_tag", "string_before_1_2", "negative_length",
+                                          "java_too_long", "bad_utf8",         "unknown_dtype",     "memory_short"};
 static const char *const types[] = {"uint8",           "int8",
                                     "int16",           "int32",
                                     "int64",           "float16",
@@ -106,6 +109,12 @@ static void test_faults(void **state) {
     assert_string_equal(evalue_fault_name(i), faults[i]);
     check_sentence(evalue_fault_message(i));
   }
+  for (uint32_t i = 0; i < COUNT_OF(java_faults); i++) {
+    assert_string_equal(evalue_fault_name(100 + i), java_faults[i]);
+    check_sentence(evalue_fault_message(100 + i));
+  }
+  assert_string_equal(evalue_fault_name(99), "?");
+  assert_string_equal(evalue_fault_name(100 + COUNT_OF(java_faults)), "?");
   assert_string_equal(evalue_fault_name(COUNT_OF(faults)), "?");
   assert_string_equal(evalue_fault_message(COUNT_OF(faults)), "?");
   for (size_t i = 0; i < COUNT_OF(beyond); i++) {

@@ -164,17 +164,20 @@ static void test_every_fault_says_expected_and_found(void **state) {
   static const struct {
     evalue_status status;
     evalue_field field;
+    uint32_t fault;
   } faults[] = {
-#define EVALUE_X(name, status, field, text, relation, expected, meaning) {EVALUE_##status, EVALUE_FIELD_##field},
-      EVALUE_FAULT_TABLE(EVALUE_X)
+#define EVALUE_X(name, status, field, text, relation, expected, meaning)                                               \
+  {EVALUE_##status, EVALUE_FIELD_##field, EVALUE_FAULT_##name},
+      EVALUE_ALL_FAULTS_TABLE(EVALUE_X)
 #undef EVALUE_X
   };
   static const uint64_t numbers[] = {0, 1, 69, 128, 255, 256, UINT64_MAX};
-  for (size_t fault = EVALUE_FAULT_HEADER_SHORT; fault < EVALUE_FAULT_ARGUMENT; fault++) {
+  for (size_t fault = 0; fault < sizeof faults / sizeof faults[0]; fault++) {
+    if (faults[fault].fault == EVALUE_FAULT_NONE || faults[fault].fault == EVALUE_FAULT_ARGUMENT) continue;
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
       char text[300];
       evalue_error error = {(int32_t)faults[fault].status,
-                            (uint16_t)fault,
+                            (uint16_t)faults[fault].fault,
                             (uint16_t)faults[fault].field,
                             24,
                             0,
