@@ -80,19 +80,6 @@ int cli_args_unknown(const cli_args *args) {
   return cli_usage_error("unknown option '%.*s'", (int)args->name_size, args->name);
 }
 
-bool cli_parse_form(const char *text, cli_form *form) {
-  if (text == NULL) return true;
-  if (strcmp(text, "message") == 0) {
-    *form = CLI_MESSAGE;
-  } else if (strcmp(text, "sequence") == 0) {
-    *form = CLI_SEQUENCE;
-  } else {
-    cli_usage_error("unknown form '%s': expected message or sequence", text);
-    return false;
-  }
-  return true;
-}
-
 bool cli_parse_alignment(const char *text, uint32_t *alignment) {
   if (text == NULL) return true;
   for (uint32_t power = 1; power <= EVALUE_MAX_ALIGNMENT; power *= 2) {

@@ -5,14 +5,17 @@
 #include "display.h"
 
 static const char help[] =
-    "usage: evalue check [--form F] [--deep] FILE...\n"
+    "usage: evalue check [--form F] [--executorch R] [--allow WHAT] [--deep] FILE...\n"
     "\n"
     "Says whether files are valid: nothing when they are, otherwise the first fault of each bad file on stderr, with\n"
     "its place in the file.\n"
     "\n"
-    "  --form F     what each FILE is: message or sequence (default message)\n"
-    "  --deep       look at the data of bool tensors, too: each byte should be 0 or 1\n"
-    "  --help       this text\n"
+    "  --form F         what each FILE is: message, sequence or executorch-java (default message)\n"
+    "  --executorch R   of executorch-java: the release whose dtypes it has, 0.5 to 1.4, or any (default any)\n"
+    "  --allow WHAT     of executorch-java: accept what ExecuTorch does, too: trailing (bytes after the value), bool\n"
+    "                   (other bytes than 0 and 1 are true) or utf8 (a String of any bytes); may be given again\n"
+    "  --deep           look at the data of bool tensors, too: each byte should be 0 or 1\n"
+    "  --help           this text\n"
     "\n"
     "FILE may be -, stdin.\n"
     "\n"
@@ -36,45 +39,42 @@ static bool check_data(const cli_input *input, const evalue *value, uint64_t val
   return false;
 }
 
-static int check_input(const cli_input *input, cli_form form, bool deep) {
-  evalue_reader reader;
+static int check_input(const cli_input *input, const cli_format *format, bool deep) {
+  cli_reader reader;
   evalue value;
-  evalue_status status;
   cli_progress progress;
   uint64_t index = 0;
   bool good = true;
   cli_progress_start(&progress, cli_input_name(input->name), input->size);
-  cli_reader_init(&reader, input, form);
-  while (good && (status = evalue_reader_next(&reader, &value)) == EVALUE_OK) {
+  cli_reader_init(&reader, input, format);
+  while (good && cli_reader_next(&reader, deep ? &value : NULL) == EVALUE_OK) {
     if (deep) good = check_data(input, &value, index++);
-    cli_progress_at(&progress, evalue_reader_position(&reader));
+    cli_progress_at(&progress, cli_reader_position(&reader));
   }
   cli_progress_end(&progress);
-  /* What was read from a file that shrank says nothing about the file. */
-  if (!cli_input_ok(input)) return CLI_FAILURE;
-  if (good && status != EVALUE_END) {
-    cli_report_fault(input, evalue_reader_error(&reader));
-    good = false;
-  }
-  return good ? CLI_OK : CLI_BAD_DATA;
+  int result = cli_reader_finish(&reader);
+  return result == CLI_OK && !good ? CLI_BAD_DATA : result;
 }
 
-static int check_file(const char *name, cli_form form, bool deep) {
+static int check_file(const char *name, const cli_format *format, bool deep) {
   cli_input input;
-  if (!cli_input_open(&input, name, cli_needed_by(form))) return CLI_FAILURE;
-  int result = check_input(&input, form, deep);
+  if (!cli_input_open(&input, name, cli_needed_by(format->form))) return CLI_FAILURE;
+  int result = check_input(&input, format, deep);
   cli_input_close(&input);
   return result;
 }
 
 /* Reads the options, and gathers the operands at the beginning of argv. */
-static bool parse(cli_args *args, cli_form *form, bool *deep, char **files) {
+static bool parse(cli_args *args, cli_format *format, bool *deep, char **files) {
+  cli_java_texts java = {0};
   const char *form_text = NULL;
   bool stdin_given = false;
   size_t n = 0;
   while (cli_args_next(args)) {
     if (cli_args_is(args, "--form")) {
       if (!cli_args_once(args, &form_text)) return false;
+    } else if (cli_is_java_option(args)) {
+      if (!cli_take_java_option(args, &java)) return false;
     } else if (cli_args_is(args, "--deep")) {
       *deep = true;
     } else if (args->is_operand) {
@@ -91,22 +91,24 @@ static bool parse(cli_args *args, cli_form *form, bool *deep, char **files) {
     }
   }
   files[n] = NULL;
-  return args->stop || cli_parse_form(form_text, form);
+  if (args->stop) return true;
+  format->java = java.java;
+  return cli_parse_form(form_text, &format->form) && cli_check_java_options(&java, format->form == CLI_JAVA, false);
 }
 
 int cli_check(int argc, char **argv) {
   cli_args args;
-  cli_form form = CLI_MESSAGE;
+  cli_format format = {.form = CLI_MESSAGE};
   bool deep = false;
   (void)argc;
   cli_args_start(&args, argv, help);
   char **files = argv; /* argv[0] is no longer needed, so operands never overtake what is left to read */
-  if (!parse(&args, &form, &deep, files)) return CLI_FAILURE;
+  if (!parse(&args, &format, &deep, files)) return CLI_FAILURE;
   if (args.stop) return args.exit_code;
   if (files[0] == NULL) return cli_usage_error("expected a FILE");
   int worst = CLI_OK;
   for (; *files != NULL; files++) {
-    int result = check_file(*files, form, deep);
+    int result = check_file(*files, &format, deep);
     if (result > worst) worst = result;
   }
   return worst;

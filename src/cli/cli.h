@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the subcommands of `evalue` share. Files: main.c picks the subcommand; one file a subcommand (pack.c show.c
- * check.c unpack.c convert.c); args.c input.c output.c parent.c sync.c stream.c directory.c cleanup.c report.c guess.c
- * progress.c help them; npy.c, json.c and json_write.c know the two foreign formats; layout.c and table.c draw for
- * `show`.
+ * check.c unpack.c convert.c); args.c format.c input.c reader.c output.c stream.c parent.c sync.c directory.c cleanup.c
+ * report.c guess.c progress.c help them; npy.c, json.c and json_write.c know the two foreign formats; layout.c and
+ * table.c draw for `show`.
  */
 #ifndef EVALUE_CLI_H
 #define EVALUE_CLI_H
@@ -18,7 +18,13 @@ enum { CLI_OK = 0, CLI_BAD_DATA = 1, CLI_FAILURE = 2 /* usage or I/O */ };
 
 /* ---- forms ---- */
 
-typedef enum cli_form { CLI_MESSAGE, CLI_SEQUENCE } cli_form;
+typedef enum cli_form { CLI_MESSAGE, CLI_SEQUENCE, CLI_JAVA } cli_form;
+
+/* A form, and what only ExecuTorch's Java bytes ask for. */
+typedef struct cli_format {
+  cli_form form;
+  evalue_java_options java;
+} cli_format;
 
 enum { CLI_MINOR_AT = 5 }; /* where the minor version stands in a message's header */
 
@@ -74,15 +80,35 @@ int cli_check(int argc, char **argv);
 int cli_unpack(int argc, char **argv);
 int cli_convert(int argc, char **argv);
 
-/* Parses the name of a form; false, with a message, when it is none. NULL leaves *form as it is: the option was not
- * given. */
-bool cli_parse_form(const char *text, cli_form *form);
-
 /* Parses an alignment: a power of two from 1 to 4096; as cli_parse_form. */
 bool cli_parse_alignment(const char *text, uint32_t *alignment);
 
 /* Returns the scalar type with this name; -1 when there is none. */
 int cli_scalar_type(const char *name);
+
+/* ---- format.c: forms on the command line ---- */
+
+const char *cli_form_name(cli_form form);
+
+/* Parses the name of a form; false, with a message, when it is none. NULL leaves *form as it is: the option was not
+ * given. */
+bool cli_parse_form(const char *text, cli_form *form);
+
+/* What was given of the options that only ExecuTorch's Java bytes have: --executorch RELEASE, --allow WHAT. */
+typedef struct cli_java_texts {
+  const char *release, *waiver; /* NULL: not given */
+  evalue_java_options java;     /* what they say */
+} cli_java_texts;
+
+/* Says whether the argument is such an option; takes it, false with a message when its value is none. */
+bool cli_is_java_option(const cli_args *args);
+bool cli_take_java_option(cli_args *args, cli_java_texts *texts);
+
+/* Says, when all options are known, whether these were for something; false, with a message, when they were not. */
+bool cli_check_java_options(const cli_java_texts *texts, bool is_read, bool is_written);
+
+/* False, with a message, for an alignment of more than 1 where the form has none. */
+bool cli_check_alignment(cli_form form, uint32_t alignment);
 
 /* ---- input.c: a whole file, or stdin, as bytes ---- */
 
@@ -109,10 +135,6 @@ typedef uint64_t cli_needed(const uint8_t *data, size_t size);
  * never raises a signal: see cli_input_ok. Pipes and devices are read as far as `needed` asks.
  */
 bool cli_input_open(cli_input *input, const char *name, cli_needed *needed);
-
-/* What a reader of that form needs: of a message what its header says and one byte more, to see whether it goes on; of
- * a sequence all up to a fault. */
-cli_needed *cli_needed_by(cli_form form);
 
 /*
  * Says whether all bytes that were looked at were really there; if not, prints an I/O error and returns false. Ask
@@ -202,21 +224,26 @@ enum { CLI_VALUE_FILE_NAME_SIZE = 32 };
 /* Writes the name of a tensor's file, like "0007.npy". Safe in a signal handler. */
 void cli_value_file_name(uint64_t index, char name[CLI_VALUE_FILE_NAME_SIZE]);
 
-/* ---- stream.c: values of either form into an output, with constant memory ---- */
+/* ---- stream.c: values in any form into an output ---- */
 
 typedef struct cli_stream {
   cli_output *output;
   struct cli_progress *progress; /* NULL: none */
   uint64_t done;                 /* bytes written, for progress */
-  cli_form form;
-  uint8_t minor; /* the version that cli_stream_finish puts into the header: 0, but for elements that are passed on */
+  cli_format format;
+  uint64_t count; /* of values */
+  int failure;    /* what to exit with when a call below returned false */
+  uint8_t minor;  /* the version that cli_stream_finish puts into the header: 0, but for elements that are passed on */
   evalue_writer writer;
   evalue_slice slices[3];
   uint8_t heads[EVALUE_MAX_HEAD_SIZE + EVALUE_HEADER_SIZE];
 } cli_stream;
 
-/* All return false, with a message, on failure. An alignment of 0 is the default. */
-bool cli_stream_start(cli_stream *stream, cli_output *output, cli_form form, uint32_t alignment);
+/*
+ * All return false, with a message, on failure; stream->failure is then the exit code. An alignment of 0 is the
+ * default. Memory is constant, but for ExecuTorch's Java bytes, which are made in memory.
+ */
+bool cli_stream_start(cli_stream *stream, cli_output *output, const cli_format *format, uint32_t alignment);
 bool cli_stream_put(cli_stream *stream, const evalue *value);
 /* A tensor whose data are big-endian components of component_size bytes. */
 bool cli_stream_put_big_endian(cli_stream *stream, const evalue_tensor *tensor, uint32_t component_size);
@@ -241,7 +268,7 @@ void cli_report(const char *name, const char *format, ...) __attribute__((format
  * Reports "offset N: value I: STATUS: explanation", and for a bad magic what the input looks like instead, if that
  * can be told.
  */
-void cli_report_fault(const cli_input *input, const evalue_error *error);
+void cli_report_fault(const cli_input *input, cli_form form, const evalue_error *error);
 
 /* A byte as messages show it: itself, or \x00, which would end them. Other control characters are escaped later. */
 enum { CLI_BYTE_SIZE = 5 };
@@ -256,11 +283,12 @@ void cli_put_escaped(FILE *stream, const char *text, size_t size);
 typedef enum cli_expected {
   CLI_EXPECTED_MESSAGE,
   CLI_EXPECTED_SEQUENCE,
+  CLI_EXPECTED_JAVA,
   CLI_EXPECTED_NPY,
   CLI_EXPECTED_JSON
 } cli_expected;
 
-enum { CLI_GUESS_SIZE = 100 };
+enum { CLI_GUESS_SIZE = 120 };
 
 /* Says what bytes that are not as expected look like instead; false when that cannot be told. */
 bool cli_guess(const cli_input *input, cli_expected expected, char text[CLI_GUESS_SIZE]);
@@ -281,10 +309,35 @@ void cli_progress_at(cli_progress *progress, uint64_t done); /* cheap: draws a f
 void cli_progress_end(cli_progress *progress);
 void cli_progress_hide(void); /* makes room for a message */
 
-/* ---- input.c: reading values of either form ---- */
+/* ---- reader.c: values out of an input of any form ---- */
 
-/* Starts a reader on an input; the status is in the reader. */
-void cli_reader_init(evalue_reader *reader, const cli_input *input, cli_form form);
+/* A reader's state; private. */
+typedef struct cli_reader {
+  const cli_input *input;
+  cli_format format;
+  evalue_reader reader;    /* of a message or sequence */
+  evalue_error java_error; /* these of ExecuTorch's Java bytes: */
+  uint64_t java_end;       /* where the value ended, once it was read */
+  void *memory;            /* for the value's elements, swapped */
+} cli_reader;
+
+/* Starts a reader on an input; the status is in the reader. The calls that follow do what those of evalue_reader do. */
+void cli_reader_init(cli_reader *reader, const cli_input *input, const cli_format *format);
+evalue_status cli_reader_next(cli_reader *reader, evalue *value);
+evalue_status cli_reader_next_element(cli_reader *reader, evalue_element *element, evalue *value);
+const evalue_error *cli_reader_error(const cli_reader *reader);
+uint64_t cli_reader_position(const cli_reader *reader);
+uint64_t cli_reader_count(const cli_reader *reader);
+
+/* Frees what values may have pointed to. */
+void cli_reader_close(cli_reader *reader);
+
+/* Closes it, and says what was wrong with the input, if anything was. Returns an exit code. */
+int cli_reader_finish(cli_reader *reader);
+
+/* What a reader of that form needs: of a message and of ExecuTorch's Java bytes what their heads say and one byte more,
+ * to see whether it goes on; of a sequence all up to a fault. */
+cli_needed *cli_needed_by(cli_form form);
 
 /* ---- json_write.c: values as JSON Lines (spec, appendix B); json.h has the reader ---- */
 
@@ -294,7 +347,7 @@ bool cli_json_write(FILE *stream, const evalue *value);
 /* ---- table.c and layout.c: `show` ---- */
 
 /* Draws the values that the input has, then says what is wrong with it on stderr. Return an exit code. */
-int cli_show_table(FILE *stream, const cli_input *input, cli_form form);
-int cli_show_layout(FILE *stream, const cli_input *input, cli_form form, bool colour);
+int cli_show_table(FILE *stream, const cli_input *input, const cli_format *format);
+int cli_show_layout(FILE *stream, const cli_input *input, const cli_format *format, bool colour);
 
 #endif

@@ -7,17 +7,26 @@
 #include "cli.h"
 
 static const char help[] =
-    "usage: evalue convert [--from F] [--to F] [--align N] IN OUT\n"
+    "usage: evalue convert [--from F] [--to F] [--executorch R] [--allow WHAT] [--align N] IN OUT\n"
     "\n"
-    "Rewrites IN as OUT, in the other form or with another alignment. The values stay the same, bit for bit, and\n"
+    "Rewrites IN as OUT, in another form or with another alignment. The values stay the same, bit for bit, and\n"
     "ancillary elements stay where they are; with reserved ones (tags 129 to 191) the minor version of IN stays, too.\n"
     "\n"
-    "  --from F     what IN is: message or sequence (default message)\n"
-    "  --to F       what OUT will be: message or sequence (default message)\n"
-    "  --align N    alignment of tensor data in a message, a power of two from 1 to 4096 (default that of IN; 16 if "
-    "IN\n"
-    "               is a sequence)\n"
-    "  --help       this text\n"
+    "executorch-java, the bytes of ExecuTorch's Android class EValue, holds one value: no more, and no fewer. It has "
+    "no\n"
+    "ancillary elements and no dim_order, so these are lost: tensors become row-major. What the release cannot read "
+    "is\n"
+    "refused, and so is a String that is not UTF-8. Apps read uint8 and int8 tensors wrong, whoever wrote them.\n"
+    "\n"
+    "  --from F         what IN is: message, sequence or executorch-java (default message)\n"
+    "  --to F           what OUT will be: message, sequence or executorch-java (default message)\n"
+    "  --executorch R   of executorch-java: the release whose dtypes it has, 0.5 to 1.4, or any (default any)\n"
+    "  --allow WHAT     of executorch-java: accept what ExecuTorch does, too: trailing (bytes after the value), bool\n"
+    "                   (other bytes than 0 and 1 are true) or utf8 (a String of any bytes); may be given again\n"
+    "  --align N        alignment of tensor data in a message, a power of two from 1 to 4096 (default that of IN if it "
+    "is\n"
+    "                   a message, else 16)\n"
+    "  --help           this text\n"
     "\n"
     "IN may be -, stdin; OUT may be -, stdout. They may be the same file. OUT appears whole or not at all; for stdout\n"
     "and pipes it is first made in TMPDIR (default /tmp).\n"
@@ -27,7 +36,8 @@ static const char help[] =
     "example: evalue convert --to sequence values.evalue values.seq\n";
 
 typedef struct job {
-  cli_form from, to;
+  cli_format from, to;
+  cli_java_texts java;
   uint32_t alignment; /* 0: not given */
   const char *from_text, *to_text, *alignment_text;
   const char *in, *out;
@@ -35,40 +45,41 @@ typedef struct job {
 
 /* minor is the version of the message that the element comes from. */
 static bool put_element(cli_stream *stream, const evalue_element *element, const evalue *value, uint8_t minor) {
-  if (element->tag == EVALUE_TAG_PAD) return true;
+  bool is_lost = element->tag > EVALUE_TAG_BOOL && stream->format.form == CLI_JAVA;
+  if (element->tag == EVALUE_TAG_PAD || is_lost) return true;
   if (element->tag < EVALUE_TAG_CRITICAL_END) return cli_stream_put(stream, value);
   if (element->tag < EVALUE_TAG_PRIVATE) stream->minor = minor;
   return cli_stream_put_ancillary(stream, element->tag, element->payload);
 }
 
-static int copy_elements(const cli_input *input, evalue_reader *reader, cli_stream *stream, uint8_t minor) {
+static int copy_elements(cli_reader *reader, cli_stream *stream, uint8_t minor) {
   evalue_element element;
   evalue value;
-  evalue_status status;
-  while ((status = evalue_reader_next_element(reader, &element, &value)) == EVALUE_OK) {
-    if (!put_element(stream, &element, &value, minor)) return CLI_FAILURE;
+  while (cli_reader_next_element(reader, &element, &value) == EVALUE_OK) {
+    if (!put_element(stream, &element, &value, minor)) {
+      cli_reader_close(reader);
+      return stream->failure;
+    }
   }
-  if (!cli_input_ok(input)) return CLI_FAILURE;
-  if (status == EVALUE_END) return cli_stream_finish(stream) ? CLI_OK : CLI_FAILURE;
-  cli_report_fault(input, evalue_reader_error(reader));
-  return CLI_BAD_DATA;
+  int result = cli_reader_finish(reader);
+  return result == CLI_OK && !cli_stream_finish(stream) ? stream->failure : result;
 }
 
 static int convert(const job *j, const cli_input *input, cli_output *output) {
-  evalue_reader reader;
+  cli_reader reader;
   cli_stream stream;
   cli_progress progress;
-  cli_reader_init(&reader, input, j->from);
+  cli_reader_init(&reader, input, &j->from);
   uint32_t alignment = j->alignment;
   uint8_t minor = 0; /* of a sequence */
-  if (j->from == CLI_MESSAGE && evalue_reader_error(&reader)->status == EVALUE_OK) {
-    if (alignment == 0) alignment = evalue_reader_alignment(&reader);
+  if (j->from.form == CLI_MESSAGE && cli_reader_error(&reader)->status == EVALUE_OK) {
+    if (alignment == 0) alignment = evalue_reader_alignment(&reader.reader);
     minor = (uint8_t)evalue_load_u8(input->data + CLI_MINOR_AT);
   }
-  if (!cli_stream_start(&stream, output, j->to, alignment)) return CLI_FAILURE;
+  if (!cli_stream_start(&stream, output, &j->to, alignment)) return CLI_FAILURE;
   cli_progress_start(&progress, cli_input_name(input->name), input->size);
   stream.progress = &progress;
-  int result = copy_elements(input, &reader, &stream, minor);
+  int result = copy_elements(&reader, &stream, minor);
   cli_progress_end(&progress);
   return result;
 }
@@ -79,6 +90,8 @@ static bool parse(cli_args *args, job *j) {
       if (!cli_args_once(args, &j->from_text)) return false;
     } else if (cli_args_is(args, "--to")) {
       if (!cli_args_once(args, &j->to_text)) return false;
+    } else if (cli_is_java_option(args)) {
+      if (!cli_take_java_option(args, &j->java)) return false;
     } else if (cli_args_is(args, "--align")) {
       if (!cli_args_once(args, &j->alignment_text)) return false;
     } else if (args->is_operand && j->out == NULL) {
@@ -88,21 +101,23 @@ static bool parse(cli_args *args, job *j) {
       return false;
     }
   }
-  return args->stop || (cli_parse_form(j->from_text, &j->from) && cli_parse_form(j->to_text, &j->to) &&
-                        cli_parse_alignment(j->alignment_text, &j->alignment));
+  if (args->stop) return true;
+  j->from.java = j->to.java = j->java.java;
+  return cli_parse_form(j->from_text, &j->from.form) && cli_parse_form(j->to_text, &j->to.form) &&
+         cli_check_java_options(&j->java, j->from.form == CLI_JAVA, j->to.form == CLI_JAVA) &&
+         cli_parse_alignment(j->alignment_text, &j->alignment) && cli_check_alignment(j->to.form, j->alignment);
 }
 
 int cli_convert(int argc, char **argv) {
   cli_args args;
   cli_input input;
-  job j = {.from = CLI_MESSAGE, .to = CLI_MESSAGE};
+  job j = {.from.form = CLI_MESSAGE, .to.form = CLI_MESSAGE};
   (void)argc;
   cli_args_start(&args, argv, help);
   if (!parse(&args, &j)) return CLI_FAILURE;
   if (args.stop) return args.exit_code;
   if (j.out == NULL) return cli_usage_error("expected IN and OUT");
-  if (j.to == CLI_SEQUENCE && j.alignment > 1) return cli_usage_error("a sequence has no alignment");
-  if (!cli_input_open(&input, j.in, cli_needed_by(j.from))) return CLI_FAILURE;
+  if (!cli_input_open(&input, j.in, cli_needed_by(j.from.form))) return CLI_FAILURE;
   input.form_option = "--from";
   cli_output *output = cli_output_open(j.out);
   int result = output == NULL ? CLI_FAILURE : convert(&j, &input, output);

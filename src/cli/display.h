@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files that draw for `show` share: show.c table.c layout.c layout_element.c tensor_text.c
+/* What the files that draw for `show` share: show.c table.c layout.c layout_element.c layout_java.c tensor_text.c
  * number_style.c style.c.
  */
 #ifndef EVALUE_CLI_DISPLAY_H
@@ -135,11 +135,20 @@ bool cli_layout_bytes(cli_layout *layout, size_t position, size_t nbytes, cli_ro
 /* Of so many bytes of data, how many are drawn: the first few rows, or all when only one row more is there. */
 size_t cli_layout_shown(size_t available);
 
+/* Draws the beginning of a tensor's data, of which `available` bytes lie at a position. What its numbers are is taken
+ * from t->data, of which cli_layout_shown(available) bytes have to be there. False when the fault is in them. */
+bool cli_layout_data(cli_layout *layout, const evalue_tensor *t, size_t position, size_t available);
+
 /*
  * Draws the element at a position, and its heading; at the end, nothing. index is that of the value that it is or
  * belongs to. is_good says that the reader has accepted it; of another, what was read before its fault was noticed is
  * drawn. Returns the position after it; `position` itself when nothing can follow.
  */
 size_t cli_layout_element(cli_layout *layout, size_t position, uint64_t index, bool is_good);
+
+/* ---- layout_java.c: ExecuTorch's Java bytes ---- */
+
+/* Draws the one value, as far as it was read. */
+void cli_layout_java(cli_layout *layout);
 
 #endif

@@ -34,33 +34,15 @@ static bool is_sequence(const cli_input *input) {
   return status == EVALUE_END && evalue_reader_count(&reader) > 0;
 }
 
-static uint32_t load_big_endian_u32(const uint8_t *p) {
-  return evalue_swap_u32(evalue_load_u32(p));
-}
-
-/* The payload of a Tensor in EValue.toByteArray(): scalar type, ndim, big-endian sizes, data. */
-static bool is_java_tensor(const uint8_t *p, size_t size) {
-  int32_t sizes[EVALUE_MAX_NDIM];
-  uint64_t nbytes = 0;
-  if (size < 2 || p[1] > EVALUE_MAX_NDIM || size < 2 + 4 * (size_t)p[1]) return false;
-  for (size_t d = 0; d < p[1]; d++) sizes[d] = (int32_t)load_big_endian_u32(p + 2 + 4 * d);
-  return evalue_tensor_nbytes(p[0], p[1], sizes, &nbytes) == EVALUE_OK && nbytes == size - 2 - 4 * (size_t)p[1];
-}
-
-/* One value, exactly, as ExecuTorch's Android class EValue writes it (spec, section 16). */
-static bool is_java(const cli_input *input) {
-  if (input->size == 0 || input->has_more) return false;
-  const uint8_t *payload = input->data + 1;
-  size_t size = input->size - 1;
-  switch (input->data[0]) {
-    case EVALUE_TAG_NONE: return size == 0;
-    case EVALUE_TAG_TENSOR: return is_java_tensor(payload, size);
-    case EVALUE_TAG_STRING: return size >= 4 && load_big_endian_u32(payload) == size - 4;
-    case EVALUE_TAG_DOUBLE:
-    case EVALUE_TAG_INT: return size == 8;
-    case EVALUE_TAG_BOOL: return size == 1 && payload[0] <= 1;
-    default: return false;
-  }
+/* What bytes are that ExecuTorch's Android class EValue wrote (spec/executorch-java.md): one value, exactly; NULL when
+ * they are none. */
+static const char *guess_java(const cli_input *input) {
+  evalue_error error;
+  if (input->has_more) return NULL;
+  evalue_status status = evalue_java_decode(input->data, input->size, NULL, NULL, 0, NULL, NULL, &error);
+  if (status == EVALUE_OK) return "bytes of ExecuTorch's Java EValue.toByteArray()";
+  return error.fault == EVALUE_FAULT_STRING_BEFORE_1_2 ? "a String of ExecuTorch's Java EValue before release 1.2"
+                                                       : NULL;
 }
 
 static bool is_json_lines(const cli_input *input) {
@@ -90,20 +72,23 @@ static const char *guess_foreign(const cli_input *input, cli_expected expected) 
 }
 
 bool cli_guess(const cli_input *input, cli_expected expected, char text[CLI_GUESS_SIZE]) {
-  const char *foreign = guess_foreign(input, expected);
+  const char *foreign = guess_foreign(input, expected), *java = guess_java(input);
   const char *option = input->form_option != NULL ? input->form_option : "--form";
   bool is_message = starts_with(input, "EVAL", 4);
   text[0] = '\0';
-  if (is_message && expected == CLI_EXPECTED_SEQUENCE) {
+  bool is_form = expected == CLI_EXPECTED_SEQUENCE || expected == CLI_EXPECTED_JAVA;
+  if (is_message && is_form) {
     snprintf(text, CLI_GUESS_SIZE, "an EValue message: try %s message", option);
   } else if (is_message && expected != CLI_EXPECTED_MESSAGE) {
     snprintf(text, CLI_GUESS_SIZE, "an EValue message: 'evalue unpack' turns it into .npy files and JSON Lines");
   } else if (foreign != NULL) {
     snprintf(text, CLI_GUESS_SIZE, "%s", foreign);
-  } else if (expected == CLI_EXPECTED_MESSAGE && is_sequence(input)) {
+  } else if ((expected == CLI_EXPECTED_MESSAGE || expected == CLI_EXPECTED_JAVA) && is_sequence(input)) {
     snprintf(text, CLI_GUESS_SIZE, "an EValue sequence: try %s sequence", option);
-  } else if (expected != CLI_EXPECTED_JSON && is_java(input)) {
-    snprintf(text, CLI_GUESS_SIZE, "the bytes of ExecuTorch's Java EValue.toByteArray()");
+  } else if (java != NULL && expected == CLI_EXPECTED_NPY) {
+    snprintf(text, CLI_GUESS_SIZE, "%s", java);
+  } else if (java != NULL && (expected == CLI_EXPECTED_MESSAGE || expected == CLI_EXPECTED_SEQUENCE)) {
+    snprintf(text, CLI_GUESS_SIZE, "%s: try %s executorch-java", java, option);
   }
   return text[0] != '\0';
 }

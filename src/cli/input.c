@@ -196,39 +196,3 @@ void cli_input_close(cli_input *input) {
   input->fd = -1;
   input->slot = NO_SLOT;
 }
-
-/* ---- reading ---- */
-
-void cli_reader_init(evalue_reader *reader, const cli_input *input, cli_form form) {
-  if (form == CLI_MESSAGE) {
-    evalue_reader_init(reader, input->data, input->size, NULL);
-  } else {
-    evalue_reader_init_sequence(reader, input->data, input->size, NULL);
-  }
-}
-
-/* A header that is wrong is never mended by what follows it. */
-static uint64_t needed_by_message(const uint8_t *data, size_t size) {
-  evalue_reader reader;
-  evalue_status status = evalue_reader_init(&reader, data, size, NULL);
-  const evalue_error *error = evalue_reader_error(&reader);
-  bool is_short = status == EVALUE_TRUNCATED && error->fault == EVALUE_FAULT_HEADER_SHORT;
-  if (is_short) return EVALUE_HEADER_SIZE;
-  if (status == EVALUE_TRUNCATED) return error->needed < CLI_INPUT_LIMIT ? error->needed + 1 : size;
-  return status == EVALUE_OK ? EVALUE_HEADER_SIZE + evalue_load_u64(data + 8) + 1 : size;
-}
-
-/* A sequence says nowhere how long it is, but its faults stay, too, unless they are about its end. */
-static uint64_t needed_by_sequence(const uint8_t *data, size_t size) {
-  evalue_reader reader;
-  evalue_status status = evalue_reader_init_sequence(&reader, data, size, NULL);
-  while (status == EVALUE_OK) status = evalue_reader_next(&reader, NULL);
-  const evalue_error *error = evalue_reader_error(&reader);
-  bool is_of_end = status == EVALUE_END || (status == EVALUE_TRUNCATED && error->needed < CLI_INPUT_LIMIT) ||
-                   (error->fault == EVALUE_FAULT_PAD_MISPLACED && size - error->position <= EVALUE_ELEMENT_HEADER_SIZE);
-  return is_of_end ? UINT64_MAX : size;
-}
-
-cli_needed *cli_needed_by(cli_form form) {
-  return form == CLI_MESSAGE ? needed_by_message : needed_by_sequence;
-}

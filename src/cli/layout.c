@@ -213,18 +213,18 @@ static bool draw_header(cli_layout *l, bool is_good) {
 /* ---- the walk ---- */
 
 /* Draws what the reader accepts, and of the next element what it has looked at. */
-static void draw_read(cli_layout *l, const cli_input *input, cli_form form) {
-  evalue_reader reader;
+static void draw_read(cli_layout *l, const cli_input *input, const cli_format *format) {
+  cli_reader reader;
   evalue_element element;
   uint64_t index = 0;
-  size_t next = form == CLI_MESSAGE ? EVALUE_HEADER_SIZE : 0;
-  cli_reader_init(&reader, input, form);
-  while (!ferror(l->stream) && evalue_reader_next_element(&reader, &element, NULL) == EVALUE_OK) {
+  size_t next = format->form == CLI_MESSAGE ? EVALUE_HEADER_SIZE : 0;
+  cli_reader_init(&reader, input, format);
+  while (!ferror(l->stream) && cli_reader_next_element(&reader, &element, NULL) == EVALUE_OK) {
     cli_layout_element(l, (size_t)element.position, index, true);
     next = (size_t)element.position + element.raw.size;
     if (element.tag <= EVALUE_TAG_BOOL) index++;
   }
-  if (evalue_reader_error(&reader)->status != EVALUE_OK) cli_layout_element(l, next, index, false);
+  if (cli_reader_error(&reader)->status != EVALUE_OK) cli_layout_element(l, next, index, false);
 }
 
 /* Draws the body of a message that has not arrived whole; a reader does not begin with it. */
@@ -245,20 +245,30 @@ static bool has_stopped_early(const evalue_error *fault) {
          fault->fault != EVALUE_FAULT_TRAILING_BYTES;
 }
 
+/* Says whether an input that is truncated may need more than its fault says. */
+static bool says_less_than_all(const evalue_error *fault) {
+  bool is_java_head = fault->fault == EVALUE_FAULT_FIELD_SHORT &&
+                      (fault->field == EVALUE_FIELD_LENGTH || fault->field == EVALUE_FIELD_SCALAR_TYPE ||
+                       fault->field == EVALUE_FIELD_NDIM || fault->field == EVALUE_FIELD_SIZE);
+  return fault->fault == EVALUE_FAULT_ELEMENT_SHORT || fault->fault == EVALUE_FAULT_HEADER_SHORT ||
+         fault->fault == EVALUE_FAULT_NO_VALUE || is_java_head;
+}
+
 /* Draws what is after the end: too much, or nothing where there should be something; or says that it was not reached.
  */
 static void draw_tail(cli_layout *l) {
   char number[CLI_GROUPED_SIZE];
   const evalue_error *fault = l->fault;
-  if (fault->fault == EVALUE_FAULT_TRAILING_BYTES) {
-    cli_layout_heading(l, "after the message");
-    cli_layout_bytes(l, l->end, l->size - l->end, CLI_FAULT, "trailing");
-    draw_rest(l, l->drawn, l->size - l->drawn, CLI_FAULT);
+  bool is_allowed = fault->status == EVALUE_OK && l->end < l->size;
+  if (fault->fault == EVALUE_FAULT_TRAILING_BYTES || is_allowed) {
+    cli_layout_heading(l, is_allowed ? "after the end: allowed" : "after the end");
+    cli_role role = is_allowed ? CLI_PAYLOAD : CLI_FAULT;
+    cli_layout_bytes(l, l->end, l->size - l->end, role, "trailing");
+    if (!is_allowed) draw_rest(l, l->drawn, l->size - l->drawn, role);
   }
   if (fault->status == EVALUE_TRUNCATED && fault->needed > l->size) {
     uint64_t missing = fault->needed - l->size;
-    const char *least =
-        fault->fault == EVALUE_FAULT_ELEMENT_SHORT || fault->fault == EVALUE_FAULT_HEADER_SHORT ? "at least " : "";
+    const char *least = says_less_than_all(fault) ? "at least " : "";
     cli_layout_note(l, "(the input ends)", "missing", "%s%s byte%s", least, cli_grouped(missing, number),
                     cli_plural(missing));
   }
@@ -302,34 +312,41 @@ static void look_at_header(cli_layout *l) {
 static void draw_title(const cli_layout *l, const cli_input *input, cli_form form) {
   char number[CLI_GROUPED_SIZE];
   const char *begin = cli_colour_begin(l->colour, CLI_PAD), *end = cli_colour_end(l->colour);
-  fprintf(l->stream, "%s, %s%s byte%s\n\n", form == CLI_MESSAGE ? "message" : "sequence",
-          input->has_more ? "the first " : "", cli_grouped(l->size, number), cli_plural(l->size));
+  fprintf(l->stream, "%s, %s%s byte%s\n\n", cli_form_name(form), input->has_more ? "the first " : "",
+          cli_grouped(l->size, number), cli_plural(l->size));
   fprintf(l->stream, "%s%*s  %-*s  %-*s  %s%s\n", begin, l->offset_width, "offset", HEX_WIDTH, "bytes", FIELD_WIDTH,
           "field", "meaning", end);
 }
 
-int cli_show_layout(FILE *stream, const cli_input *input, cli_form form, bool colour) {
-  evalue_reader reader;
-  cli_reader_init(&reader, input, form);
-  bool header_is_good = evalue_reader_error(&reader)->status == EVALUE_OK;
-  while (evalue_reader_next(&reader, NULL) == EVALUE_OK) {
+/* Draws everything but what is after the end. */
+static void draw_values(cli_layout *l, const cli_input *input, const cli_format *format, bool header_is_good) {
+  if (format->form == CLI_JAVA) cli_layout_java(l);
+  else if (format->form == CLI_SEQUENCE) draw_read(l, input, format);
+  else if (draw_header(l, header_is_good)) {
+    if (header_is_good) draw_read(l, input, format);
+    else draw_cut(l);
   }
-  const evalue_error *fault = evalue_reader_error(&reader);
+}
+
+int cli_show_layout(FILE *stream, const cli_input *input, const cli_format *format, bool colour) {
+  cli_reader reader;
+  cli_reader_init(&reader, input, format);
+  bool header_is_good = cli_reader_error(&reader)->status == EVALUE_OK;
+  while (cli_reader_next(&reader, NULL) == EVALUE_OK) {
+  }
+  const evalue_error *fault = cli_reader_error(&reader);
   cli_layout l = {.stream = stream, .data = input->data, .size = input->size, .end = input->size, .alignment = 1};
   l.colour = colour;
   l.offset_width = width_of(input->size);
   l.fault = fault;
   l.is_cut = fault->status == EVALUE_TRUNCATED;
-  if (form == CLI_MESSAGE) look_at_header(&l);
-  draw_title(&l, input, form);
-  if (form == CLI_SEQUENCE || draw_header(&l, header_is_good)) {
-    if (header_is_good) draw_read(&l, input, form);
-    else draw_cut(&l);
-  }
+  if (format->form == CLI_MESSAGE) look_at_header(&l);
+  if (fault->fault == EVALUE_FAULT_TRAILING_BYTES) l.end = (size_t)fault->position;
+  if (format->form == CLI_JAVA && fault->status == EVALUE_OK) l.end = (size_t)cli_reader_position(&reader);
+  draw_title(&l, input, format->form);
+  draw_values(&l, input, format, header_is_good);
   draw_tail(&l);
   draw_fault(&l);
-  if (fault->status == EVALUE_OK) return CLI_OK;
-  fflush(stream);
-  cli_report_fault(input, fault);
-  return CLI_BAD_DATA;
+  if (fault->status != EVALUE_OK) fflush(stream);
+  return cli_reader_finish(&reader);
 }

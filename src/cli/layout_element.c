@@ -157,8 +157,7 @@ static void format_data(const evalue_tensor *t, size_t at, size_t nbytes, char *
   }
 }
 
-/* Draws the beginning of the data; `available` bytes of it are there. */
-static bool draw_data(cli_layout *l, const evalue_tensor *t, size_t position, size_t available) {
+bool cli_layout_data(cli_layout *l, const evalue_tensor *t, size_t position, size_t available) {
   char text[400], count[CLI_GROUPED_SIZE], bytes[CLI_GROUPED_SIZE];
   size_t at = 0, size = evalue_element_size(t->scalar_type);
   if (t->nbytes == 0) cli_layout_note(l, "", "data", "none: a size is zero");
@@ -222,7 +221,7 @@ static bool draw_tensor(cli_layout *l, const element *e) {
   evalue_status status = evalue_tensor_init_dim_order(&checked, t.scalar_type, t.ndim, t.sizes, t.dim_order, p + meta,
                                                       (size_t)(e->length - meta));
   if (status != EVALUE_OK || (!e->is_good && !l->is_cut)) return false;
-  return draw_data(l, &checked, e->payload + meta, e->available - meta);
+  return cli_layout_data(l, &checked, e->payload + meta, e->available - meta);
 }
 
 /* ---- the element ---- */

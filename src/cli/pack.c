@@ -11,7 +11,7 @@
 #include "npy.h"
 
 static const char help[] =
-    "usage: evalue pack [--form F] [--align N] [-o OUT] ITEM...\n"
+    "usage: evalue pack [--form F] [--executorch R] [--align N] [-o OUT] ITEM...\n"
     "\n"
     "Makes a file of values, one for each ITEM, in order. An ITEM is one of\n"
     "\n"
@@ -28,7 +28,8 @@ static const char help[] =
     "                       {\"kind\":\"none\"}  {\"kind\":\"string\",\"string\":\"café\"}\n"
     "                       {\"kind\":\"tensor\",\"scalar_type\":\"int8\",\"sizes\":[2],\"data_hex_le\":\"01ff\"}\n"
     "\n"
-    "  --form F           what to make: message or sequence (default message)\n"
+    "  --form F           what to make: message, sequence or executorch-java, which holds one value (default message)\n"
+    "  --executorch R     of executorch-java: the release that has to read it, 0.5 to 1.4, or any (default any)\n"
     "  --align N          alignment of tensor data in a message, a power of two from 1 to 4096 (default 16)\n"
     "  -o OUT             the file to make, whole or not at all (default -, stdout)\n"
     "  --help             this text\n"
@@ -43,7 +44,8 @@ enum { AS_IT_IS = -1 };
 
 typedef struct job {
   const char *form_text, *alignment_text, *out;
-  cli_form form;
+  cli_format format;
+  cli_java_texts java;
   uint32_t alignment; /* 0: not given */
   int as;             /* the scalar type for the next tensor, or AS_IT_IS */
   size_t items;
@@ -112,7 +114,7 @@ static value_parser *find_parser(const cli_args *args) {
 /* ---- items ---- */
 
 static int put(cli_stream *stream, const evalue *value) {
-  return cli_stream_put(stream, value) ? CLI_OK : CLI_FAILURE;
+  return cli_stream_put(stream, value) ? CLI_OK : stream->failure;
 }
 
 static int put_npy(cli_stream *stream, const cli_input *input, const cli_npy *npy) {
@@ -125,7 +127,8 @@ static int put_npy(cli_stream *stream, const cli_input *input, const cli_npy *np
                                  : cli_stream_put(stream, &value);
   stream->progress = NULL;
   cli_progress_end(&progress);
-  return good && cli_input_ok(input) ? CLI_OK : CLI_FAILURE;
+  if (!cli_input_ok(input)) return CLI_FAILURE;
+  return good ? CLI_OK : stream->failure;
 }
 
 static int put_tensor(cli_stream *stream, const char *name, int as) {
@@ -151,7 +154,7 @@ static int put_json(cli_stream *stream, const char *name) {
   cli_progress_start(&progress, cli_input_name(name), reader.total);
   while ((result = cli_json_next(&reader, &value)) == CLI_OK) {
     if (!cli_stream_put(stream, &value)) {
-      result = CLI_FAILURE;
+      result = stream->failure;
       break;
     }
     cli_progress_at(&progress, reader.done);
@@ -221,6 +224,7 @@ static bool check_argument(cli_args *args, job *j) {
   value_parser *parser = find_parser(args);
   evalue value;
   if (cli_args_is(args, "--form")) return cli_args_once(args, &j->form_text);
+  if (cli_is_java_option(args)) return cli_take_java_option(args, &j->java);
   if (cli_args_is(args, "--align")) return cli_args_once(args, &j->alignment_text);
   if (cli_args_is(args, "-o")) return cli_args_once(args, &j->out);
   bool is_as = cli_args_is(args, "--as"), is_tensor = cli_args_is(args, "--tensor");
@@ -238,10 +242,14 @@ static bool check_argument(cli_args *args, job *j) {
 
 /* Looks at what the arguments say together. */
 static bool check_job(job *j) {
-  if (!cli_parse_form(j->form_text, &j->form) || !cli_parse_alignment(j->alignment_text, &j->alignment)) return false;
+  j->format.java = j->java.java;
+  if (!cli_parse_form(j->form_text, &j->format.form)) return false;
+  if (!cli_check_java_options(&j->java, false, j->format.form == CLI_JAVA)) return false;
+  if (!cli_parse_alignment(j->alignment_text, &j->alignment)) return false;
+  if (!cli_check_alignment(j->format.form, j->alignment)) return false;
   if (j->as != AS_IT_IS) cli_usage_error("--as needs a --tensor after it");
+  else if (j->items > 1 && j->format.form == CLI_JAVA) cli_usage_error("executorch-java holds one value");
   else if (j->items == 0) cli_usage_error("nothing to pack; 'evalue pack --json /dev/null' makes an empty message");
-  else if (j->form == CLI_SEQUENCE && j->alignment > 1) cli_usage_error("a sequence has no alignment");
   else return true;
   return false;
 }
@@ -249,18 +257,18 @@ static bool check_job(job *j) {
 static int write_items(job *j, char **argv, cli_output *output) {
   cli_args args;
   cli_stream stream;
-  if (!cli_stream_start(&stream, output, j->form, j->alignment)) return CLI_FAILURE;
+  if (!cli_stream_start(&stream, output, &j->format, j->alignment)) return CLI_FAILURE;
   cli_args_start(&args, argv, help);
   while (cli_args_next(&args)) {
     int result = put_item(&stream, &args, j);
     if (result != CLI_OK) return result;
   }
-  return cli_stream_finish(&stream) ? CLI_OK : CLI_FAILURE;
+  return cli_stream_finish(&stream) ? CLI_OK : stream.failure;
 }
 
 int cli_pack(int argc, char **argv) {
   cli_args args;
-  job j = {.form = CLI_MESSAGE, .as = AS_IT_IS};
+  job j = {.format.form = CLI_MESSAGE, .as = AS_IT_IS};
   (void)argc;
   cli_args_start(&args, argv, help);
   while (cli_args_next(&args)) {

@@ -96,18 +96,20 @@ const char *cli_byte(uint8_t byte, char text[CLI_BYTE_SIZE]) {
   return text;
 }
 
-void cli_report_fault(const cli_input *input, const evalue_error *error) {
+void cli_report_fault(const cli_input *input, cli_form form, const evalue_error *error) {
   char fault[1024], guess[CLI_GUESS_SIZE] = "";
   bool is_guessed = false;
   evalue_print_error_of(error, input->size, fault, sizeof fault);
-  if (error->fault == EVALUE_FAULT_BAD_MAGIC || error->fault == EVALUE_FAULT_HEADER_SHORT) {
+  if (form == CLI_JAVA) {
+    is_guessed = cli_guess(input, CLI_EXPECTED_JAVA, guess);
+  } else if (error->fault == EVALUE_FAULT_BAD_MAGIC || error->fault == EVALUE_FAULT_HEADER_SHORT) {
     is_guessed = cli_guess(input, CLI_EXPECTED_MESSAGE, guess);
   } else if (error->value_index == 0 && error->position < EVALUE_HEADER_SIZE) { /* wrong from the start */
     is_guessed = cli_guess(input, CLI_EXPECTED_SEQUENCE, guess);
   }
   /* The last number is of the bytes that there are, and they are counted only in files. */
   bool is_count = error->fault == EVALUE_FAULT_TRAILING_BYTES || error->fault == EVALUE_FAULT_BODY_SHORT ||
-                  error->fault == EVALUE_FAULT_LENGTH_PAST_END;
+                  error->fault == EVALUE_FAULT_LENGTH_PAST_END || error->fault == EVALUE_FAULT_FIELD_SHORT;
   const char *more = input->has_more && is_count ? " or more" : "";
   cli_report(input->name, "%s%s%s%s", fault, more, is_guessed ? "; it looks like " : "", guess);
 }

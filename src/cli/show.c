@@ -5,17 +5,20 @@
 #include "display.h"
 
 static const char help[] =
-    "usage: evalue show [--form F] [--json | --layout] [--color WHEN] FILE\n"
+    "usage: evalue show [--form F] [--executorch R] [--allow WHAT] [--json | --layout] [--color WHEN] FILE\n"
     "\n"
     "Shows the values of FILE, as a table without an option. Of bad data it shows the values before the fault, then\n"
     "the fault. Elements of tensors are rounded to 8 decimals and long tensors are summarised; --json is exact.\n"
     "\n"
-    "  --json          JSON Lines, one value a line; 'evalue pack --json' reads them\n"
-    "  --layout        the bytes: offset, hex, field and meaning\n"
-    "  --form F        what FILE is: message or sequence (default message)\n"
-    "  --color WHEN    colours in the layout: auto, always or never (default auto: on a terminal, unless NO_COLOR is\n"
-    "                  set)\n"
-    "  --help          this text\n"
+    "  --json           JSON Lines, one value a line; 'evalue pack --json' reads them\n"
+    "  --layout         the bytes: offset, hex, field and meaning\n"
+    "  --form F         what FILE is: message, sequence or executorch-java (default message)\n"
+    "  --executorch R   of executorch-java: the release whose dtypes it has, 0.5 to 1.4, or any (default any)\n"
+    "  --allow WHAT     of executorch-java: accept what ExecuTorch does, too: trailing (bytes after the value), bool\n"
+    "                   (other bytes than 0 and 1 are true) or utf8 (a String of any bytes); may be given again\n"
+    "  --color WHEN     colours in the layout: auto, always or never (default auto: on a terminal, unless NO_COLOR is\n"
+    "                   set)\n"
+    "  --help           this text\n"
     "\n"
     "FILE may be -, stdin.\n"
     "\n"
@@ -25,7 +28,8 @@ static const char help[] =
 
 typedef struct show_options {
   const char *file, *form_text, *colour_text;
-  cli_form form;
+  cli_format format;
+  cli_java_texts java;
   cli_when colour;
   bool json, layout;
 } show_options;
@@ -51,6 +55,8 @@ static bool parse(cli_args *args, show_options *options) {
       options->layout = true;
     } else if (cli_args_is(args, "--form")) {
       if (!cli_args_once(args, &options->form_text)) return false;
+    } else if (cli_is_java_option(args)) {
+      if (!cli_take_java_option(args, &options->java)) return false;
     } else if (cli_args_is(args, "--color") || cli_args_is(args, "--colour")) {
       if (!cli_args_once(args, &options->colour_text)) return false;
     } else if (args->is_operand && options->file == NULL) {
@@ -60,31 +66,32 @@ static bool parse(cli_args *args, show_options *options) {
       return false;
     }
   }
-  return args->stop ||
-         (cli_parse_form(options->form_text, &options->form) && parse_when(options->colour_text, &options->colour));
+  if (args->stop) return true;
+  options->format.java = options->java.java;
+  return cli_parse_form(options->form_text, &options->format.form) &&
+         cli_check_java_options(&options->java, options->format.form == CLI_JAVA, false) &&
+         parse_when(options->colour_text, &options->colour);
 }
 
-static int show_json(FILE *stream, const cli_input *input, cli_form form) {
-  evalue_reader reader;
+static int show_json(FILE *stream, const cli_input *input, const cli_format *format) {
+  cli_reader reader;
   evalue value;
-  cli_reader_init(&reader, input, form);
-  while (!ferror(stream) && evalue_reader_next(&reader, &value) == EVALUE_OK) {
-    if (!cli_json_write(stream, &value)) return CLI_FAILURE;
+  cli_reader_init(&reader, input, format);
+  while (!ferror(stream) && cli_reader_next(&reader, &value) == EVALUE_OK) {
+    if (!cli_json_write(stream, &value)) break; /* main says so */
   }
-  if (evalue_reader_error(&reader)->status == EVALUE_OK) return CLI_OK;
-  fflush(stream);
-  cli_report_fault(input, evalue_reader_error(&reader));
-  return CLI_BAD_DATA;
+  if (cli_reader_error(&reader)->status != EVALUE_OK) fflush(stream);
+  return cli_reader_finish(&reader);
 }
 
 static int show(const show_options *options, const cli_input *input) {
-  if (options->json) return show_json(stdout, input, options->form);
-  if (!options->layout) return cli_show_table(stdout, input, options->form);
-  return cli_show_layout(stdout, input, options->form, cli_wants_colour(options->colour, stdout));
+  if (options->json) return show_json(stdout, input, &options->format);
+  if (!options->layout) return cli_show_table(stdout, input, &options->format);
+  return cli_show_layout(stdout, input, &options->format, cli_wants_colour(options->colour, stdout));
 }
 
 int cli_show(int argc, char **argv) {
-  show_options options = {.form = CLI_MESSAGE, .colour = CLI_AUTO};
+  show_options options = {.format.form = CLI_MESSAGE, .colour = CLI_AUTO};
   cli_args args;
   cli_input input;
   (void)argc;
@@ -93,9 +100,8 @@ int cli_show(int argc, char **argv) {
   if (args.stop) return args.exit_code;
   if (options.file == NULL) return cli_usage_error("expected a FILE");
   if (options.json && options.layout) return cli_usage_error("--json and --layout do not go together");
-  if (!cli_input_open(&input, options.file, cli_needed_by(options.form))) return CLI_FAILURE;
+  if (!cli_input_open(&input, options.file, cli_needed_by(options.format.form))) return CLI_FAILURE;
   int code = show(&options, &input); /* whether stdout took it all, main sees at the end */
-  if (!cli_input_ok(&input)) code = CLI_FAILURE;
   cli_input_close(&input);
   return code;
 }

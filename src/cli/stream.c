@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Values of either form into an output. The writer gathers: structural bytes in a small buffer, payloads by reference;
- * both are written out and forgotten after each value, and a message's header is put in place at the end. So memory is
- * constant.
+ * Values into an output. For the library's own forms the writer gathers: structural bytes in a small buffer, payloads
+ * by reference; both are written out and forgotten after each value, and a message's header is put in place at the end.
+ * So memory is constant. ExecuTorch's Java bytes are one value, and made in memory.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -55,11 +56,61 @@ static bool drain(cli_stream *stream, const evalue_tensor *big_endian, uint32_t 
   return status == EVALUE_OK || fail(status);
 }
 
-bool cli_stream_start(cli_stream *stream, cli_output *output, cli_form form, uint32_t alignment) {
+/* ---- ExecuTorch's Java bytes ---- */
+
+static bool fail_for_memory(uint64_t nbytes) {
+  cli_message("out of memory: the value takes %llu bytes", (unsigned long long)nbytes);
+  return false;
+}
+
+/* This form cannot say the value. */
+static bool refuse(cli_stream *stream, const evalue_error *error) {
+  char text[400];
+  evalue_print_error(error, text, sizeof text);
+  cli_message("executorch-java cannot hold the value: %s", text);
+  stream->failure = CLI_BAD_DATA;
+  return false;
+}
+
+static bool refuse_count(cli_stream *stream, const char *found) {
+  cli_message("executorch-java holds one value: expected one, found %s", found);
+  stream->failure = CLI_BAD_DATA;
+  return false;
+}
+
+static bool put_java(cli_stream *stream, const evalue *value) {
+  uint64_t size = 0;
+  evalue_error error;
+  if (stream->count++ != 0) return refuse_count(stream, "more");
+  if (evalue_java_size(value, &stream->format.java, &size, &error) != EVALUE_OK) return refuse(stream, &error);
+  uint8_t *bytes = malloc((size_t)size);
+  if (bytes == NULL) return fail_for_memory(size);
+  evalue_status status = evalue_java_encode(value, &stream->format.java, bytes, (size_t)size, &size, &error);
+  bool good = status == EVALUE_OK && write_slice(stream, (evalue_slice){bytes, (size_t)size});
+  free(bytes);
+  return good;
+}
+
+static bool put_java_big_endian(cli_stream *stream, const evalue_tensor *tensor, uint32_t component_size) {
+  evalue value = evalue_from_tensor(tensor);
+  uint8_t *bytes = tensor->nbytes != 0 ? malloc(tensor->nbytes) : NULL;
+  if (bytes == NULL && tensor->nbytes != 0) return fail_for_memory(tensor->nbytes);
+  evalue_copy_reversed(bytes, tensor->data, tensor->nbytes, component_size);
+  value.tensor.data = bytes;
+  bool good = put_java(stream, &value);
+  free(bytes);
+  return good;
+}
+
+/* ---- any form ---- */
+
+bool cli_stream_start(cli_stream *stream, cli_output *output, const cli_format *format, uint32_t alignment) {
   memset(stream, 0, sizeof *stream);
   stream->output = output;
-  stream->form = form;
-  evalue_status status = form == CLI_MESSAGE
+  stream->format = *format;
+  stream->failure = CLI_FAILURE;
+  if (format->form == CLI_JAVA) return true;
+  evalue_status status = format->form == CLI_MESSAGE
                              ? evalue_writer_init(&stream->writer, stream->heads, sizeof stream->heads, alignment)
                              : evalue_writer_init_sequence(&stream->writer, stream->heads, sizeof stream->heads);
   if (status == EVALUE_OK) status = evalue_writer_gather(&stream->writer, stream->slices, 3);
@@ -68,12 +119,14 @@ bool cli_stream_start(cli_stream *stream, cli_output *output, cli_form form, uin
 }
 
 bool cli_stream_put(cli_stream *stream, const evalue *value) {
+  if (stream->format.form == CLI_JAVA) return put_java(stream, value);
   evalue_status status = evalue_writer_put(&stream->writer, value);
   if (status != EVALUE_OK) return fail(status);
   return drain(stream, NULL, 0);
 }
 
 bool cli_stream_put_big_endian(cli_stream *stream, const evalue_tensor *tensor, uint32_t component_size) {
+  if (stream->format.form == CLI_JAVA) return put_java_big_endian(stream, tensor, component_size);
   evalue_status status = evalue_writer_put_tensor(&stream->writer, tensor);
   if (status != EVALUE_OK) return fail(status);
   return drain(stream, tensor, component_size);
@@ -87,7 +140,8 @@ bool cli_stream_put_ancillary(cli_stream *stream, uint32_t tag, evalue_slice pay
 
 bool cli_stream_finish(cli_stream *stream) {
   uint8_t header[EVALUE_HEADER_SIZE];
-  if (stream->form == CLI_SEQUENCE) return true;
+  if (stream->format.form == CLI_JAVA) return stream->count == 1 || refuse_count(stream, "none");
+  if (stream->format.form == CLI_SEQUENCE) return true;
   evalue_status status = evalue_writer_header(&stream->writer, header);
   if (status != EVALUE_OK) return fail(status);
   header[CLI_MINOR_AT] = stream->minor;

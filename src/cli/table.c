@@ -43,6 +43,7 @@ static void fill(line *l, uint64_t index, const evalue *value, size_t nbytes) {
     format_list(l->cells[SHAPE], &value->tensor, true);
     if (!evalue_is_row_major(&value->tensor)) format_list(l->cells[DIM_ORDER], &value->tensor, false);
   }
+  if (value->tag == EVALUE_TAG_STRING) nbytes = value->string.nbytes;
   snprintf(l->cells[BYTES], LIST_SIZE, "%s", cli_grouped(nbytes, number));
 }
 
@@ -142,11 +143,11 @@ static void put_line(const table *t, uint64_t index, const evalue *value, size_t
 /* ---- the table ---- */
 
 /* Reads to the end or the fault: finds widths, counts elements. */
-static void look(table *t, evalue_reader *reader) {
+static void look(table *t, cli_reader *reader) {
   evalue_element element;
   evalue value;
   line l;
-  while (evalue_reader_next_element(reader, &element, &value) == EVALUE_OK) {
+  while (cli_reader_next_element(reader, &element, &value) == EVALUE_OK) {
     if (element.tag >= EVALUE_TAG_ANCILLARY) t->ancillary++;
     if (element.tag > EVALUE_TAG_BOOL) continue;
     fill(&l, t->values++, &value, element.payload.size);
@@ -154,47 +155,47 @@ static void look(table *t, evalue_reader *reader) {
   }
 }
 
-static void put_title(const table *t, const cli_input *input, cli_form form, const evalue_reader *reader) {
+static void put_title(const table *t, const cli_input *input, const cli_reader *reader) {
   char number[CLI_GROUPED_SIZE];
-  uint64_t count = evalue_reader_count(reader);
-  bool is_good = evalue_reader_error(reader)->status == EVALUE_OK;
-  fputs(form == CLI_MESSAGE ? "message, " : "sequence, ", t->stream);
+  uint64_t count = cli_reader_count(reader);
+  cli_form form = reader->format.form;
+  bool is_good = cli_reader_error(reader)->status == EVALUE_OK;
+  fprintf(t->stream, "%s, ", cli_form_name(form));
   if (form == CLI_MESSAGE && !is_good) fprintf(t->stream, "%s of ", cli_grouped(t->values, number));
   fprintf(t->stream, "%s value%s, ", cli_grouped(count, number), cli_plural(count));
-  if (form == CLI_SEQUENCE && !is_good) fputs("then a fault, ", t->stream);
+  if (form != CLI_MESSAGE && !is_good) fputs("then a fault, ", t->stream);
   if (t->ancillary != 0) {
     fprintf(t->stream, "%s ancillary element%s, ", cli_grouped(t->ancillary, number), cli_plural(t->ancillary));
   }
   fprintf(t->stream, "%s%s byte%s", input->has_more ? "the first " : "", cli_grouped(input->size, number),
           cli_plural(input->size));
-  if (form == CLI_MESSAGE) fprintf(t->stream, ", alignment %u", (unsigned)evalue_reader_alignment(reader));
+  if (form == CLI_MESSAGE) fprintf(t->stream, ", alignment %u", (unsigned)evalue_reader_alignment(&reader->reader));
   fputc('\n', t->stream);
 }
 
-static void put_table(table *t, const cli_input *input, cli_form form) {
-  evalue_reader reader;
+static void put_table(table *t, const cli_input *input, const cli_format *format) {
+  cli_reader reader;
   evalue_element element;
   evalue value;
   uint64_t index = 0;
   fputc('\n', t->stream);
   put_head(t);
-  cli_reader_init(&reader, input, form);
-  while (!ferror(t->stream) && evalue_reader_next_element(&reader, &element, &value) == EVALUE_OK) {
+  cli_reader_init(&reader, input, format);
+  while (!ferror(t->stream) && cli_reader_next_element(&reader, &element, &value) == EVALUE_OK) {
     if (element.tag <= EVALUE_TAG_BOOL) put_line(t, index++, &value, element.payload.size);
   }
+  cli_reader_close(&reader);
 }
 
-int cli_show_table(FILE *stream, const cli_input *input, cli_form form) {
+int cli_show_table(FILE *stream, const cli_input *input, const cli_format *format) {
   table t = {.stream = stream};
-  evalue_reader reader;
-  cli_reader_init(&reader, input, form);
-  if (evalue_reader_error(&reader)->status == EVALUE_OK) {
+  cli_reader reader;
+  cli_reader_init(&reader, input, format);
+  if (cli_reader_error(&reader)->status == EVALUE_OK) {
     look(&t, &reader);
-    put_title(&t, input, form, &reader);
-    if (t.widths[INDEX] != 0) put_table(&t, input, form);
+    put_title(&t, input, &reader);
+    if (t.widths[INDEX] != 0) put_table(&t, input, format);
   }
-  if (evalue_reader_error(&reader)->status == EVALUE_OK) return CLI_OK;
-  fflush(stream);
-  cli_report_fault(input, evalue_reader_error(&reader));
-  return CLI_BAD_DATA;
+  if (cli_reader_error(&reader)->status != EVALUE_OK) fflush(stream);
+  return cli_reader_finish(&reader);
 }

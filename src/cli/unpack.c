@@ -10,15 +10,18 @@
 #include "npy.h"
 
 static const char help[] =
-    "usage: evalue unpack [--form F] [--no-json] -d DIR FILE\n"
+    "usage: evalue unpack [--form F] [--executorch R] [--allow WHAT] [--no-json] -d DIR FILE\n"
     "\n"
     "Writes the tensors of FILE as DIR/0000.npy and so on (the number is the value's index), and all values,\n"
     "tensors too, as DIR/values.jsonl: JSON Lines, which 'evalue pack --json' turns into the same values again.\n"
     "\n"
-    "  --form F     what FILE is: message or sequence (default message)\n"
-    "  --no-json    write the .npy files only\n"
-    "  -d DIR       a directory that is empty, or does not exist yet; it gets all files or none\n"
-    "  --help       this text\n"
+    "  --form F         what FILE is: message, sequence or executorch-java (default message)\n"
+    "  --executorch R   of executorch-java: the release whose dtypes it has, 0.5 to 1.4, or any (default any)\n"
+    "  --allow WHAT     of executorch-java: accept what ExecuTorch does, too: trailing (bytes after the value), bool\n"
+    "                   (other bytes than 0 and 1 are true) or utf8 (a String of any bytes); may be given again\n"
+    "  --no-json        write the .npy files only\n"
+    "  -d DIR           a directory that is empty, or does not exist yet; it gets all files or none\n"
+    "  --help           this text\n"
     "\n"
     "FILE may be -, stdin. Ancillary elements and the alignment of FILE are not kept. Scalar types that NumPy lacks\n"
     "become opaque bytes, such as |V2 for bfloat16 ('evalue pack --as' takes them back); a dim_order that is neither "
@@ -100,23 +103,24 @@ static bool write_npy(job *j, uint64_t index, const evalue_tensor *tensor) {
 
 /* ---- all values ---- */
 
-static int write_values(job *j, cli_form form) {
-  evalue_reader reader;
+static bool write_value(job *j, uint64_t index, const evalue *value) {
+  if (value->tag == EVALUE_TAG_TENSOR && !write_npy(j, index, &value->tensor)) return false;
+  if (j->json == NULL || cli_json_write(j->json, value)) return true;
+  return fail(CLI_VALUES_FILE_NAME, "cannot write", errno);
+}
+
+static int write_values(job *j, const cli_format *format) {
+  cli_reader reader;
   evalue value;
-  evalue_status status;
-  cli_reader_init(&reader, j->input, form);
-  for (uint64_t index = 0; (status = evalue_reader_next(&reader, &value)) == EVALUE_OK; index++) {
-    if (value.tag == EVALUE_TAG_TENSOR && !write_npy(j, index, &value.tensor)) return CLI_FAILURE;
-    if (j->json != NULL && !cli_json_write(j->json, &value)) {
-      fail(CLI_VALUES_FILE_NAME, "cannot write", errno);
+  cli_reader_init(&reader, j->input, format);
+  for (uint64_t index = 0; cli_reader_next(&reader, &value) == EVALUE_OK; index++) {
+    if (!write_value(j, index, &value)) {
+      cli_reader_close(&reader);
       return CLI_FAILURE;
     }
-    cli_progress_at(&j->progress, evalue_reader_position(&reader));
+    cli_progress_at(&j->progress, cli_reader_position(&reader));
   }
-  if (!cli_input_ok(j->input)) return CLI_FAILURE;
-  if (status == EVALUE_END) return CLI_OK;
-  cli_report_fault(j->input, evalue_reader_error(&reader));
-  return CLI_BAD_DATA;
+  return cli_reader_finish(&reader);
 }
 
 /* Opens the file of all values. */
@@ -140,7 +144,8 @@ static bool close_json(FILE *json, bool good) {
 
 typedef struct options {
   const char *form_text, *directory, *file;
-  cli_form form;
+  cli_format format;
+  cli_java_texts java;
   bool no_json;
 } options;
 
@@ -148,7 +153,7 @@ static int unpack(const cli_input *input, const options *o, cli_directory *out) 
   job j = {.input = input, .out = out};
   if (!o->no_json && !open_json(&j)) return CLI_FAILURE;
   cli_progress_start(&j.progress, cli_input_name(input->name), input->size);
-  int result = write_values(&j, o->form);
+  int result = write_values(&j, &o->format);
   cli_progress_end(&j.progress);
   if (j.json != NULL && !close_json(j.json, result == CLI_OK) && result == CLI_OK) result = CLI_FAILURE;
   return result == CLI_OK && !cli_directory_publish(out) ? CLI_FAILURE : result;
@@ -158,6 +163,8 @@ static bool parse(cli_args *args, options *o) {
   while (cli_args_next(args)) {
     if (cli_args_is(args, "--form")) {
       if (!cli_args_once(args, &o->form_text)) return false;
+    } else if (cli_is_java_option(args)) {
+      if (!cli_take_java_option(args, &o->java)) return false;
     } else if (cli_args_is(args, "-d")) {
       if (!cli_args_once(args, &o->directory)) return false;
     } else if (cli_args_is(args, "--no-json")) {
@@ -169,21 +176,24 @@ static bool parse(cli_args *args, options *o) {
       return false;
     }
   }
-  return args->stop || cli_parse_form(o->form_text, &o->form);
+  if (args->stop) return true;
+  o->format.java = o->java.java;
+  return cli_parse_form(o->form_text, &o->format.form) &&
+         cli_check_java_options(&o->java, o->format.form == CLI_JAVA, false);
 }
 
 int cli_unpack(int argc, char **argv) {
   cli_args args;
   cli_input input;
   cli_directory out;
-  options o = {.form = CLI_MESSAGE};
+  options o = {.format.form = CLI_MESSAGE};
   (void)argc;
   cli_args_start(&args, argv, help);
   if (!parse(&args, &o)) return CLI_FAILURE;
   if (args.stop) return args.exit_code;
   if (o.directory == NULL) return cli_usage_error("expected -d DIR");
   if (o.file == NULL) return cli_usage_error("expected a FILE");
-  if (!cli_input_open(&input, o.file, cli_needed_by(o.form))) return CLI_FAILURE;
+  if (!cli_input_open(&input, o.file, cli_needed_by(o.format.form))) return CLI_FAILURE;
   int result = cli_directory_open(&out, o.directory) ? unpack(&input, &o, &out) : CLI_FAILURE;
   cli_directory_discard(&out);
   cli_input_close(&input);
