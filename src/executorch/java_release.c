@@ -52,10 +52,11 @@ evalue_status evalue_java_fail(evalue_error *error, evalue_fault fault, evalue_f
       EVALUE_ALL_FAULTS_TABLE(EVALUE_X)
 #undef EVALUE_X
   };
-  *error = (evalue_error){.status = faults[fault].status, .expected = faults[fault].expected, .position = position};
+  bool has_place = fault != EVALUE_FAULT_ARGUMENT && fault != EVALUE_FAULT_MEMORY_SHORT;
+  *error = (evalue_error){.status = faults[fault].status, .expected = faults[fault].expected};
   error->fault = (uint16_t)fault;
   error->field = (uint16_t)field;
-  bool has_place = fault != EVALUE_FAULT_ARGUMENT && fault != EVALUE_FAULT_MEMORY_SHORT;
+  error->position = has_place ? position : 0;
   error->value_index = has_place ? 0 : EVALUE_NO_INDEX;
   return (evalue_status)error->status;
 }

@@ -233,6 +233,54 @@ static void test_f1_host_order_gives_numbers(void **state) {
   assert_true(floats[0] == 1.5F && floats[1] == -2.0F);
 }
 
+/* ---- big-endian ---- */
+
+static void test_f5_big_endian_by_hand(void **state) {
+  (void)state;
+  static const uint8_t wire[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+  static const struct {
+    uint32_t type;
+    int32_t numel;
+    uint8_t want[16];
+  } copies[] = {
+      {EVALUE_UINT8, 16, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}},
+      {EVALUE_FLOAT16, 8, {2, 1, 4, 3, 6, 5, 8, 7, 10, 9, 12, 11, 14, 13, 16, 15}},
+      {EVALUE_INT32, 4, {4, 3, 2, 1, 8, 7, 6, 5, 12, 11, 10, 9, 16, 15, 14, 13}},
+      {EVALUE_FLOAT64, 2, {8, 7, 6, 5, 4, 3, 2, 1, 16, 15, 14, 13, 12, 11, 10, 9}},
+      {EVALUE_COMPLEX64, 2, {4, 3, 2, 1, 8, 7, 6, 5, 12, 11, 10, 9, 16, 15, 14, 13}},
+  };
+  for (size_t i = 0; i < COUNT_OF(copies); i++) {
+    uint8_t dst[16];
+    evalue_tensor t;
+    assert_int_equal(evalue_tensor_init(&t, copies[i].type, 1, &copies[i].numel, wire, sizeof wire), EVALUE_OK);
+    assert_int_equal(evalue_tensor_copy(&t, NULL, EVALUE_BIG_ENDIAN, dst, sizeof dst), EVALUE_OK);
+    assert_memory_equal(dst, copies[i].want, sizeof dst);
+  }
+}
+
+/* Every number of elements, so every remainder of a word, from data that ends at a page that nobody may touch. */
+static void test_f5_big_endian_of_any_length(void **state) {
+  (void)state;
+  static const uint8_t orders[][2] = {{0, 1}, {1, 0}};
+  for (int32_t n = 0; n <= 40; n++) {
+    for (uint32_t rows = 1; rows <= 3; rows += 2) {
+      const int32_t sizes[] = {(int32_t)rows, n};
+      for (uint32_t type = 0; type < 30; type++) {
+        const size_t nbytes = rows * (size_t)n * evalue_element_size(type);
+        guard_buffer from = guard_put(source, nbytes), to = guard_new(nbytes);
+        for (size_t k = 0; k < 4; k++) {
+          evalue_tensor t;
+          assert_int_equal(evalue_tensor_init_dim_order(&t, type, 2, sizes, orders[k / 2], from.data, nbytes),
+                           EVALUE_OK);
+          check_copy(&t, orders[k % 2], &to);
+        }
+        guard_free(&from);
+        guard_free(&to);
+      }
+    }
+  }
+}
+
 /* ---- what is refused ---- */
 
 static void check_refused(const evalue_tensor *t, const uint8_t *order, uint32_t byte_order, size_t size,
@@ -342,6 +390,8 @@ int main(void) {
       cmocka_unit_test(test_null_order_is_row_major),
       cmocka_unit_test(test_g2_any_address),
       cmocka_unit_test(test_f1_host_order_gives_numbers),
+      cmocka_unit_test(test_f5_big_endian_by_hand),
+      cmocka_unit_test(test_f5_big_endian_of_any_length),
       cmocka_unit_test(test_dst_stays_as_it_was),
       cmocka_unit_test(test_e5_copy_of_nothing),
       cmocka_unit_test(test_data_to_wire),

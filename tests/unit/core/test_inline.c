@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loads, stores and checked arithmetic: the same on every host, at every address. */
+/* Loads, stores, reversed components and checked arithmetic: the same on every host, at every address. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,6 +66,44 @@ static void test_g3_stores_at_any_address(void **state) {
   }
 }
 
+/* Writes x with its highest byte first, by arithmetic alone. */
+static void put_be(uint8_t *p, uint64_t x, size_t width) {
+  for (size_t i = 0; i < width; i++) p[i] = (uint8_t)(x >> 8 * (width - 1 - i));
+}
+
+static void test_g3_big_endian_loads_at_any_address(void **state) {
+  (void)state;
+  _Alignas(16) uint8_t memory[OFFSETS + 8];
+  for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+    for (size_t at = 0; at < OFFSETS; at++) {
+      memset(memory, UNTOUCHED, sizeof memory);
+      put_be(memory + at, numbers[i], 8);
+      assert_true(evalue_load_be_u64(memory + at) == numbers[i]);
+      assert_true(evalue_load_be_u32(memory + at) == (uint32_t)(numbers[i] >> 32));
+      assert_true(evalue_load_be_u32(memory + at + 4) == (uint32_t)numbers[i]);
+    }
+  }
+}
+
+static void test_g3_big_endian_stores_at_any_address(void **state) {
+  (void)state;
+  _Alignas(16) uint8_t memory[OFFSETS + 9], want[OFFSETS + 9];
+  for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+    for (size_t at = 0; at < OFFSETS; at++) {
+      memset(memory, UNTOUCHED, sizeof memory);
+      memset(want, UNTOUCHED, sizeof want);
+      put_be(want + at, numbers[i], 8);
+      evalue_store_be_u64(memory + at, numbers[i]);
+      assert_memory_equal(memory, want, sizeof want);
+      memset(memory, UNTOUCHED, sizeof memory);
+      memset(want, UNTOUCHED, sizeof want);
+      put_be(want + at, (uint32_t)numbers[i], 4);
+      evalue_store_be_u32(memory + at, (uint32_t)numbers[i]);
+      assert_memory_equal(memory, want, sizeof want);
+    }
+  }
+}
+
 /* They end where they say: at a page that nobody may touch. */
 static void test_b9_no_byte_beyond(void **state) {
   (void)state;
@@ -77,6 +115,10 @@ static void test_b9_no_byte_beyond(void **state) {
   evalue_store_u64(guard.data + 8, 1);
   evalue_store_u32(guard.data + 12, 2);
   assert_true(evalue_load_u64(guard.data + 8) == (UINT64_C(2) << 32 | 1));
+  evalue_store_be_u64(guard.data + 8, 3);
+  assert_true(evalue_load_be_u64(guard.data + 8) == 3);
+  evalue_store_be_u32(guard.data + 12, 4);
+  assert_true(evalue_load_be_u32(guard.data + 12) == 4);
   guard_free(&guard);
 }
 
@@ -123,6 +165,129 @@ static void test_host_byte_order(void **state) {
   uint8_t first;
   memcpy(&first, &one, 1);
   assert_int_equal(EVALUE_HOST_IS_LITTLE_ENDIAN, first);
+}
+
+/* ---- reversed components ---- */
+
+enum { ELEMENTS = 40, REVERSED = ELEMENTS * 8 };
+
+static const size_t widths[] = {1, 2, 4, 8};
+
+static uint8_t pattern(size_t i) {
+  return (uint8_t)(i * 5 + 3);
+}
+
+/* The byte that stands at i when the components of pattern are reversed. */
+static uint8_t reversed_pattern(size_t i, size_t width) {
+  return pattern(i / width * width + (width - 1 - i % width));
+}
+
+/* As bytes of memory, and so the same on every host. */
+static void test_swap_components(void **state) {
+  (void)state;
+  for (size_t w = 1; w < COUNT_OF(widths); w++) {
+    uint8_t bytes[8], back[8];
+    uint64_t x;
+    for (size_t i = 0; i < 8; i++) bytes[i] = pattern(i);
+    memcpy(&x, bytes, sizeof x);
+    uint64_t swapped = evalue_swap_components(x, widths[w]);
+    memcpy(bytes, &swapped, sizeof bytes);
+    for (size_t i = 0; i < 8; i++) assert_int_equal(bytes[i], reversed_pattern(i, widths[w]));
+    uint64_t again = evalue_swap_components(swapped, widths[w]);
+    memcpy(back, &again, sizeof back);
+    for (size_t i = 0; i < 8; i++) assert_int_equal(back[i], pattern(i));
+  }
+}
+
+/* Whole words only: what is left of the last one stays as it was. */
+static void test_copy_swapped_words(void **state) {
+  (void)state;
+  uint8_t from[OFFSETS + 64], to[OFFSETS + 64];
+  for (size_t w = 1; w < COUNT_OF(widths); w++) {
+    for (size_t nbytes = 0; nbytes <= 64; nbytes++) {
+      for (size_t at = 0; at < OFFSETS; at++) {
+        const size_t words = nbytes / 8 * 8;
+        for (size_t i = 0; i < nbytes; i++) from[at + i] = pattern(i);
+        memset(to, UNTOUCHED, sizeof to);
+        uint8_t *target = to + OFFSETS - at;
+        assert_int_equal(evalue_copy_swapped_words(target, from + at, nbytes, widths[w]), words);
+        for (size_t i = 0; i < words; i++) assert_int_equal(target[i], reversed_pattern(i, widths[w]));
+        for (size_t i = words; i < at + 64; i++) assert_int_equal(target[i], UNTOUCHED);
+        for (size_t i = 0; i < OFFSETS - at; i++) assert_int_equal(to[i], UNTOUCHED);
+      }
+    }
+  }
+}
+
+/* Every length, both ends at every address. */
+static void test_g3_copy_reversed(void **state) {
+  (void)state;
+  static uint8_t from[OFFSETS + REVERSED], before[OFFSETS + REVERSED];
+  static uint8_t to[OFFSETS + REVERSED], want[OFFSETS + REVERSED];
+  for (size_t round = 0; round < COUNT_OF(widths) * OFFSETS * OFFSETS; round++) {
+    const size_t width = widths[round / (OFFSETS * OFFSETS)], a = round / OFFSETS % OFFSETS, b = round % OFFSETS;
+    for (size_t i = 0; i < REVERSED; i++) from[a + i] = pattern(i);
+    for (size_t i = 0; i < a; i++) from[i] = UNTOUCHED;
+    for (size_t i = a + REVERSED; i < sizeof from; i++) from[i] = UNTOUCHED;
+    memcpy(before, from, sizeof from);
+    for (size_t nbytes = 0; nbytes <= ELEMENTS * width; nbytes += width) {
+      memset(to, UNTOUCHED, sizeof to);
+      memset(want, UNTOUCHED, sizeof want);
+      for (size_t i = 0; i < nbytes; i++) want[b + i] = reversed_pattern(i, width);
+      evalue_copy_reversed(to + b, from + a, nbytes, width);
+      assert_int_equal(memcmp(to, want, sizeof to), 0);
+    }
+    assert_memory_equal(from, before, sizeof from);
+  }
+}
+
+static void test_g3_copy_reversed_in_place(void **state) {
+  (void)state;
+  static uint8_t memory[OFFSETS + REVERSED], want[OFFSETS + REVERSED];
+  for (size_t round = 0; round < COUNT_OF(widths) * OFFSETS; round++) {
+    const size_t width = widths[round / OFFSETS], at = round % OFFSETS;
+    for (size_t nbytes = 0; nbytes <= ELEMENTS * width; nbytes += width) {
+      memset(memory, UNTOUCHED, sizeof memory);
+      memset(want, UNTOUCHED, sizeof want);
+      for (size_t i = 0; i < nbytes; i++) {
+        memory[at + i] = pattern(i);
+        want[at + i] = reversed_pattern(i, width);
+      }
+      evalue_copy_reversed(memory + at, memory + at, nbytes, width);
+      assert_memory_equal(memory, want, sizeof want);
+    }
+  }
+}
+
+/* Both ends at pages that nobody may touch. */
+static void test_b9_copy_reversed(void **state) {
+  (void)state;
+  for (size_t w = 0; w < COUNT_OF(widths); w++) {
+    const size_t width = widths[w];
+    for (size_t nbytes = 0; nbytes <= ELEMENTS * width; nbytes += width) {
+      guard_buffer from = guard_new(nbytes), to = guard_new(nbytes);
+      for (size_t i = 0; i < nbytes; i++) from.data[i] = pattern(i);
+      evalue_copy_reversed(to.data, from.data, nbytes, width);
+      evalue_copy_reversed(from.data, from.data, nbytes, width);
+      for (size_t i = 0; i < nbytes; i++) {
+        assert_int_equal(to.data[i], reversed_pattern(i, width));
+        assert_int_equal(from.data[i], to.data[i]);
+      }
+      guard_free(&from);
+      guard_free(&to);
+    }
+  }
+}
+
+static void test_e5_copy_reversed_of_nothing(void **state) {
+  (void)state;
+  uint8_t byte = 7;
+  for (size_t w = 0; w < COUNT_OF(widths); w++) {
+    evalue_copy_reversed(NULL, NULL, 0, widths[w]);
+    evalue_copy_reversed(&byte, NULL, 0, widths[w]);
+    evalue_copy_reversed(NULL, &byte, 0, widths[w]);
+  }
+  assert_int_equal(byte, 7);
 }
 
 /* ---- multiplication ---- */
@@ -172,10 +337,22 @@ static void test_a4_multiply_by_chance(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_g3_loads_at_any_address), cmocka_unit_test(test_g3_stores_at_any_address),
-      cmocka_unit_test(test_b9_no_byte_beyond),       cmocka_unit_test(test_copy_bytes),
-      cmocka_unit_test(test_e5_copy_of_nothing),      cmocka_unit_test(test_swaps),
-      cmocka_unit_test(test_host_byte_order),         cmocka_unit_test(test_a1_multiply_at_its_boundaries),
+      cmocka_unit_test(test_g3_loads_at_any_address),
+      cmocka_unit_test(test_g3_stores_at_any_address),
+      cmocka_unit_test(test_g3_big_endian_loads_at_any_address),
+      cmocka_unit_test(test_g3_big_endian_stores_at_any_address),
+      cmocka_unit_test(test_b9_no_byte_beyond),
+      cmocka_unit_test(test_copy_bytes),
+      cmocka_unit_test(test_e5_copy_of_nothing),
+      cmocka_unit_test(test_swaps),
+      cmocka_unit_test(test_host_byte_order),
+      cmocka_unit_test(test_swap_components),
+      cmocka_unit_test(test_copy_swapped_words),
+      cmocka_unit_test(test_g3_copy_reversed),
+      cmocka_unit_test(test_g3_copy_reversed_in_place),
+      cmocka_unit_test(test_b9_copy_reversed),
+      cmocka_unit_test(test_e5_copy_reversed_of_nothing),
+      cmocka_unit_test(test_a1_multiply_at_its_boundaries),
       cmocka_unit_test(test_a4_multiply_by_chance),
   };
   return cmocka_run_group_tests_name("inline", tests, NULL, NULL);
