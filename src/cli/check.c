@@ -11,7 +11,7 @@ static const char help[] =
     "its place in the file.\n"
     "\n"
     "  --form F         what each FILE is: message, sequence or executorch-java (default message)\n"
-    "  --executorch R   of executorch-java: the release whose dtypes it has, 0.5 to 1.4, or any (default any)\n"
+    "  --executorch R   of executorch-java: the release that wrote it, 0.5 to 1.4, or any (default any)\n"
     "  --allow WHAT     of executorch-java: accept what ExecuTorch does, too: trailing (bytes after the value), bool\n"
     "                   (other bytes than 0 and 1 are true) or utf8 (a String of any bytes); may be given again\n"
     "  --deep           look at the data of bool tensors, too: each byte should be 0 or 1\n"
@@ -44,11 +44,11 @@ static int check_input(const cli_input *input, const cli_format *format, bool de
   evalue value;
   cli_progress progress;
   uint64_t index = 0;
-  bool good = true;
+  bool good = true, looks = deep && format->form != CLI_JAVA; /* which has no bool tensors */
   cli_progress_start(&progress, cli_input_name(input->name), input->size);
   cli_reader_init(&reader, input, format);
-  while (good && cli_reader_next(&reader, deep ? &value : NULL) == EVALUE_OK) {
-    if (deep) good = check_data(input, &value, index++);
+  while (good && cli_reader_next(&reader, looks ? &value : NULL) == EVALUE_OK) {
+    if (looks) good = check_data(input, &value, index++);
     cli_progress_at(&progress, cli_reader_position(&reader));
   }
   cli_progress_end(&progress);
@@ -58,7 +58,7 @@ static int check_input(const cli_input *input, const cli_format *format, bool de
 
 static int check_file(const char *name, const cli_format *format, bool deep) {
   cli_input input;
-  if (!cli_input_open(&input, name, cli_needed_by(format->form))) return CLI_FAILURE;
+  if (!cli_input_open(&input, name, cli_reader_needed, format)) return CLI_FAILURE;
   int result = check_input(&input, format, deep);
   cli_input_close(&input);
   return result;

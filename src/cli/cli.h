@@ -125,7 +125,7 @@ typedef struct cli_input {
 
 /* Says how many bytes of an input are needed to judge it, when its first size bytes are these; size or less when no
  * more are. */
-typedef uint64_t cli_needed(const uint8_t *data, size_t size);
+typedef uint64_t cli_needed(const uint8_t *data, size_t size, const cli_format *format);
 
 /* No input has so many bytes: what says that it needs more is cut, and nobody has to wait for its end to know. */
 #define CLI_INPUT_LIMIT ((uint64_t)1 << 47)
@@ -134,7 +134,7 @@ typedef uint64_t cli_needed(const uint8_t *data, size_t size);
  * Opens a file, or stdin for "-". Prints what went wrong and returns false. A file that shrinks while it is mapped
  * never raises a signal: see cli_input_ok. Pipes and devices are read as far as `needed` asks.
  */
-bool cli_input_open(cli_input *input, const char *name, cli_needed *needed);
+bool cli_input_open(cli_input *input, const char *name, cli_needed *needed, const cli_format *format);
 
 /*
  * Says whether all bytes that were looked at were really there; if not, prints an I/O error and returns false. Ask
@@ -229,6 +229,7 @@ void cli_value_file_name(uint64_t index, char name[CLI_VALUE_FILE_NAME_SIZE]);
 typedef struct cli_stream {
   cli_output *output;
   struct cli_progress *progress; /* NULL: none */
+  const char *source;            /* for messages: where the values come from; NULL: nowhere in particular */
   uint64_t done;                 /* bytes written, for progress */
   cli_format format;
   uint64_t count; /* of values */
@@ -335,9 +336,9 @@ void cli_reader_close(cli_reader *reader);
 /* Closes it, and says what was wrong with the input, if anything was. Returns an exit code. */
 int cli_reader_finish(cli_reader *reader);
 
-/* What a reader of that form needs: of a message and of ExecuTorch's Java bytes what their heads say and one byte more,
- * to see whether it goes on; of a sequence all up to a fault. */
-cli_needed *cli_needed_by(cli_form form);
+/* What a reader of that format needs: of a message and of ExecuTorch's Java bytes what their heads say and one byte
+ * more, to see whether it goes on; of a sequence all up to a fault. */
+uint64_t cli_reader_needed(const uint8_t *data, size_t size, const cli_format *format);
 
 /* ---- json_write.c: values as JSON Lines (spec, appendix B); json.h has the reader ---- */
 

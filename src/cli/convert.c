@@ -12,20 +12,19 @@ static const char help[] =
     "Rewrites IN as OUT, in another form or with another alignment. The values stay the same, bit for bit, and\n"
     "ancillary elements stay where they are; with reserved ones (tags 129 to 191) the minor version of IN stays, too.\n"
     "\n"
-    "executorch-java, the bytes of ExecuTorch's Android class EValue, holds one value: no more, and no fewer. It has "
-    "no\n"
-    "ancillary elements and no dim_order, so these are lost: tensors become row-major. What the release cannot read "
-    "is\n"
-    "refused, and so is a String that is not UTF-8. Apps read uint8 and int8 tensors wrong, whoever wrote them.\n"
+    "Not so in executorch-java, the bytes of ExecuTorch's Android class EValue: it holds one value, no more and no\n"
+    "fewer; ancillary elements are lost, and so is dim_order: tensors become row-major. What the release cannot\n"
+    "read is refused, and so is a String that is not UTF-8. Apps read uint8 and int8 tensors wrong, whoever wrote\n"
+    "them.\n"
     "\n"
     "  --from F         what IN is: message, sequence or executorch-java (default message)\n"
     "  --to F           what OUT will be: message, sequence or executorch-java (default message)\n"
-    "  --executorch R   of executorch-java: the release whose dtypes it has, 0.5 to 1.4, or any (default any)\n"
+    "  --executorch R   of executorch-java: the release that wrote it, or will read it, 0.5 to 1.4, or any (default "
+    "any)\n"
     "  --allow WHAT     of executorch-java: accept what ExecuTorch does, too: trailing (bytes after the value), bool\n"
     "                   (other bytes than 0 and 1 are true) or utf8 (a String of any bytes); may be given again\n"
-    "  --align N        alignment of tensor data in a message, a power of two from 1 to 4096 (default that of IN if it "
-    "is\n"
-    "                   a message, else 16)\n"
+    "  --align N        alignment of tensor data in a message, a power of two from 1 to 4096 (default that of IN\n"
+    "                   if it is a message, else 16)\n"
     "  --help           this text\n"
     "\n"
     "IN may be -, stdin; OUT may be -, stdout. They may be the same file. OUT appears whole or not at all; for stdout\n"
@@ -56,10 +55,12 @@ static int copy_elements(cli_reader *reader, cli_stream *stream, uint8_t minor) 
   evalue_element element;
   evalue value;
   while (cli_reader_next_element(reader, &element, &value) == EVALUE_OK) {
-    if (!put_element(stream, &element, &value, minor)) {
-      cli_reader_close(reader);
-      return stream->failure;
-    }
+    bool is_judged = stream->format.form == CLI_JAVA; /* by what it holds: if that was really in the file */
+    int failure = is_judged && !cli_input_ok(reader->input) ? CLI_FAILURE : CLI_OK;
+    if (failure == CLI_OK && !put_element(stream, &element, &value, minor)) failure = stream->failure;
+    if (failure == CLI_OK) continue;
+    cli_reader_close(reader);
+    return failure;
   }
   int result = cli_reader_finish(reader);
   return result == CLI_OK && !cli_stream_finish(stream) ? stream->failure : result;
@@ -79,6 +80,7 @@ static int convert(const job *j, const cli_input *input, cli_output *output) {
   if (!cli_stream_start(&stream, output, &j->to, alignment)) return CLI_FAILURE;
   cli_progress_start(&progress, cli_input_name(input->name), input->size);
   stream.progress = &progress;
+  stream.source = cli_input_name(input->name);
   int result = copy_elements(&reader, &stream, minor);
   cli_progress_end(&progress);
   return result;
@@ -117,7 +119,7 @@ int cli_convert(int argc, char **argv) {
   if (!parse(&args, &j)) return CLI_FAILURE;
   if (args.stop) return args.exit_code;
   if (j.out == NULL) return cli_usage_error("expected IN and OUT");
-  if (!cli_input_open(&input, j.in, cli_needed_by(j.from.form))) return CLI_FAILURE;
+  if (!cli_input_open(&input, j.in, cli_reader_needed, &j.from)) return CLI_FAILURE;
   input.form_option = "--from";
   cli_output *output = cli_output_open(j.out);
   int result = output == NULL ? CLI_FAILURE : convert(&j, &input, output);

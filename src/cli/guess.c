@@ -34,13 +34,17 @@ static bool is_sequence(const cli_input *input) {
   return status == EVALUE_END && evalue_reader_count(&reader) > 0;
 }
 
-/* What bytes are that ExecuTorch's Android class EValue wrote (spec/executorch-java.md): one value, exactly; NULL when
- * they are none. */
-static const char *guess_java(const cli_input *input) {
+/* What bytes are that ExecuTorch's Android classes wrote (spec/executorch-java.md): one value, exactly; NULL when they
+ * are none. */
+static const char *guess_java(const cli_input *input, bool is_bare) {
+  evalue_java_options options = {.bare_tensor = is_bare};
   evalue_error error;
   if (input->has_more) return NULL;
-  evalue_status status = evalue_java_decode(input->data, input->size, NULL, NULL, 0, NULL, NULL, &error);
-  if (status == EVALUE_OK) return "bytes of ExecuTorch's Java EValue.toByteArray()";
+  evalue_status status = evalue_java_decode(input->data, input->size, &options, NULL, 0, NULL, NULL, &error);
+  if (status == EVALUE_OK) {
+    return is_bare ? "bytes of ExecuTorch's Java Tensor.toByteArray(): the tag 01 is missing"
+                   : "bytes of ExecuTorch's Java EValue.toByteArray()";
+  }
   return error.fault == EVALUE_FAULT_STRING_BEFORE_1_2 ? "a String of ExecuTorch's Java EValue before release 1.2"
                                                        : NULL;
 }
@@ -72,7 +76,7 @@ static const char *guess_foreign(const cli_input *input, cli_expected expected) 
 }
 
 bool cli_guess(const cli_input *input, cli_expected expected, char text[CLI_GUESS_SIZE]) {
-  const char *foreign = guess_foreign(input, expected), *java = guess_java(input);
+  const char *foreign = guess_foreign(input, expected), *java = guess_java(input, false);
   const char *option = input->form_option != NULL ? input->form_option : "--form";
   bool is_message = starts_with(input, "EVAL", 4);
   text[0] = '\0';
@@ -88,7 +92,10 @@ bool cli_guess(const cli_input *input, cli_expected expected, char text[CLI_GUES
   } else if (java != NULL && expected == CLI_EXPECTED_NPY) {
     snprintf(text, CLI_GUESS_SIZE, "%s", java);
   } else if (java != NULL && (expected == CLI_EXPECTED_MESSAGE || expected == CLI_EXPECTED_SEQUENCE)) {
-    snprintf(text, CLI_GUESS_SIZE, "%s: try %s executorch-java", java, option);
+    bool is_lost = strstr(java, "before") != NULL; /* trying would not help */
+    snprintf(text, CLI_GUESS_SIZE, is_lost ? "%s" : "%s: try %s executorch-java", java, option);
+  } else if (expected == CLI_EXPECTED_JAVA && (java = guess_java(input, true)) != NULL) {
+    snprintf(text, CLI_GUESS_SIZE, "%s", java);
   }
   return text[0] != '\0';
 }

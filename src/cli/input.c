@@ -115,12 +115,12 @@ bool cli_has_shrunk(int fd, const char *name, uint64_t size) {
  * Reads on, a piece at a time, until the end or until nothing that follows matters. That is judged when what was needed
  * is there, and before that whenever there is twice as much: so all that judging takes no longer than the last one.
  */
-static bool read_pieces(cli_input *input, int fd, cli_needed *needed_by) {
+static bool read_pieces(cli_input *input, int fd, cli_needed *needed_by, const cli_format *format) {
   size_t capacity = 0;
   uint64_t needed = 0, judge_at = 0;
   for (;;) {
     if (input->size >= judge_at) {
-      needed = needed_by(input->data, input->size);
+      needed = needed_by(input->data, input->size, format);
       input->has_more = needed <= input->size;
       if (input->has_more) return true;
       judge_at = 2 * (uint64_t)input->size < needed ? 2 * (uint64_t)input->size : needed;
@@ -141,7 +141,7 @@ int cli_open_by_name(const char *name) {
 }
 
 /* Fills the input from an open file, which it keeps when it maps it. */
-static bool take(cli_input *input, int fd, const struct stat *status, cli_needed *needed) {
+static bool take(cli_input *input, int fd, const struct stat *status, cli_needed *needed, const cli_format *format) {
   /* Files that do not know their size, as in /proc, say 0; and a shell may have read the beginning of stdin already. */
   bool whole = S_ISREG(status->st_mode) && status->st_size > 0 && lseek(fd, 0, SEEK_CUR) == 0;
   if (whole && (uintmax_t)status->st_size > SIZE_MAX) {
@@ -151,7 +151,7 @@ static bool take(cli_input *input, int fd, const struct stat *status, cli_needed
     return false;
   }
   if (whole && map(input, fd, (size_t)status->st_size)) return true;
-  bool good = read_pieces(input, fd, needed);
+  bool good = read_pieces(input, fd, needed, format);
   if (good && S_ISREG(status->st_mode) && !input->has_more)
     good = !cli_has_shrunk(fd, input->name, (uint64_t)status->st_size);
   close(fd);
@@ -159,7 +159,7 @@ static bool take(cli_input *input, int fd, const struct stat *status, cli_needed
   return good;
 }
 
-bool cli_input_open(cli_input *input, const char *name, cli_needed *needed) {
+bool cli_input_open(cli_input *input, const char *name, cli_needed *needed, const cli_format *format) {
   static const uint8_t nothing[1];
   memset(input, 0, sizeof *input);
   input->name = name;
@@ -168,7 +168,7 @@ bool cli_input_open(cli_input *input, const char *name, cli_needed *needed) {
   input->slot = NO_SLOT;
   int fd = cli_open_by_name(name);
   struct stat status;
-  if (fd >= 0 && fstat(fd, &status) == 0) return take(input, fd, &status, needed);
+  if (fd >= 0 && fstat(fd, &status) == 0) return take(input, fd, &status, needed, format);
   cli_message("%s: cannot open: %s", cli_input_name(name), strerror(errno));
   if (fd >= 0) close(fd);
   return false;

@@ -266,6 +266,9 @@ static void draw_tail(cli_layout *l) {
     cli_layout_bytes(l, l->end, l->size - l->end, role, "trailing");
     if (!is_allowed) draw_rest(l, l->drawn, l->size - l->drawn, role);
   }
+  if (fault->fault == EVALUE_FAULT_FIELD_SHORT && l->drawn < l->size) {
+    draw_rest(l, l->drawn, l->size - l->drawn, CLI_PAYLOAD); /* of the value that is cut */
+  }
   if (fault->status == EVALUE_TRUNCATED && fault->needed > l->size) {
     uint64_t missing = fault->needed - l->size;
     const char *least = says_less_than_all(fault) ? "at least " : "";

@@ -14,13 +14,15 @@ static size_t left(const cli_layout *l, size_t position) {
   return position < l->end ? l->end - position : 0;
 }
 
-/* Draws a field of nbytes, or what is there of it; false when nothing can follow. */
+/* Draws a field of nbytes, or what is there of it, when it is the first that is not there; false when nothing can
+ * follow.
+ */
 static bool draw_field(cli_layout *l, size_t position, size_t nbytes, cli_role role, const char *name,
                        const char *meaning) {
   size_t there = left(l, position);
-  if (there == 0) return false;
+  if (there == 0 && (l->fault->status == EVALUE_OK || l->fault->position != position)) return false;
   if (there >= nbytes) return cli_layout_row_at(l, position, nbytes, role, name, "%s", meaning);
-  cli_layout_row_at(l, position, there, role, name, "%zu of %zu bytes", there, nbytes);
+  cli_layout_row_at(l, position, there, role, name, "%zu of %zu byte%s", there, nbytes, cli_plural(nbytes));
   return false;
 }
 
@@ -45,10 +47,11 @@ static void draw_string(cli_layout *l) {
   size_t there = left(l, STRING_AT);
   int32_t length = 0;
   if (left(l, 1) >= 4) length = (int32_t)evalue_load_be_u32(l->data + 1);
-  snprintf(text, sizeof text, "%ld", (long)length);
-  bool goes_on = draw_field(l, 1, 4, CLI_LENGTH, "length", text);
   bool is_frame = l->fault->fault == EVALUE_FAULT_STRING_BEFORE_1_2;
-  if (is_frame) cli_layout_bytes(l, STRING_AT, there, CLI_PAYLOAD, "");
+  if (is_frame && left(l, 1) >= 4) evalue_print_string(l->data + 1, 4, text, sizeof text);
+  else snprintf(text, sizeof text, "%ld", (long)length);
+  bool goes_on = draw_field(l, 1, 4, CLI_LENGTH, "length", text);
+  if (is_frame) cli_layout_bytes(l, STRING_AT, there, CLI_PAYLOAD, "text");
   if (!goes_on || length <= 0) return;
   cli_layout_bytes(l, STRING_AT, there < (size_t)length ? there : (size_t)length, CLI_PAYLOAD, "value");
 }
@@ -58,7 +61,11 @@ static bool draw_scalar_type(cli_layout *l) {
   char text[80] = "";
   uint32_t code = left(l, 1) != 0 ? l->data[1] : 0;
   const char *name = evalue_scalar_type_name(code);
-  if (l->fault->fault == EVALUE_FAULT_UNKNOWN_DTYPE || name == NULL) {
+  bool is_known = l->fault->fault != EVALUE_FAULT_UNKNOWN_DTYPE;
+  if (!is_known && name != NULL && l->fault->expected != EVALUE_JAVA_ANY) {
+    const char *release = evalue_java_release_name((uint32_t)l->fault->expected);
+    snprintf(text, sizeof text, "%u: %s, but not in release %s", (unsigned)code, name, release);
+  } else if (!is_known || name == NULL) {
     snprintf(text, sizeof text, "%u: not known", (unsigned)code);
   } else {
     uint32_t size = evalue_element_size(code);
@@ -112,7 +119,9 @@ static void draw_tensor(cli_layout *l) {
 void cli_layout_java(cli_layout *l) {
   if (l->size == 0) return;
   uint32_t tag = l->data[0];
-  const char *name = tag <= EVALUE_TAG_BOOL ? evalue_tag_name(tag) : "not known";
+  char unknown[24];
+  snprintf(unknown, sizeof unknown, "%u: not known", (unsigned)tag);
+  const char *name = tag <= EVALUE_TAG_BOOL ? evalue_tag_name(tag) : unknown;
   cli_layout_heading(l, "value 0");
   if (!draw_field(l, 0, 1, CLI_TAG, "tag", name)) return;
   switch (tag) {

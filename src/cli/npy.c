@@ -320,7 +320,8 @@ int cli_npy_read(const cli_input *input, cli_npy *npy) {
   return cli_npy_read_as(input, -1, npy);
 }
 
-uint64_t cli_npy_needed(const uint8_t *data, size_t size) {
+uint64_t cli_npy_needed(const uint8_t *data, size_t size, const cli_format *format) {
+  (void)format;
   const cli_input input = {.data = data, .size = size};
   parser p = {.input = &input, .as = -1, .is_look_ahead = true};
   uint64_t nbytes = 0;

@@ -19,7 +19,7 @@ int cli_npy_read(const cli_input *input, cli_npy *npy);
 int cli_npy_read_as(const cli_input *input, int scalar_type, cli_npy *npy);
 
 /* What reading needs: all of a .npy file, nothing of another. */
-uint64_t cli_npy_needed(const uint8_t *data, size_t size);
+uint64_t cli_npy_needed(const uint8_t *data, size_t size, const cli_format *format);
 
 enum { CLI_NPY_HEADER_SIZE = 512 };
 

@@ -134,7 +134,7 @@ static int put_npy(cli_stream *stream, const cli_input *input, const cli_npy *np
 static int put_tensor(cli_stream *stream, const char *name, int as) {
   cli_input input;
   cli_npy npy;
-  if (!cli_input_open(&input, name, cli_npy_needed)) return CLI_FAILURE;
+  if (!cli_input_open(&input, name, cli_npy_needed, NULL)) return CLI_FAILURE;
   int result = cli_npy_read_as(&input, as, &npy);
   if (result == CLI_OK) {
     result = put_npy(stream, &input, &npy);
@@ -249,6 +249,7 @@ static bool check_job(job *j) {
   if (!cli_check_alignment(j->format.form, j->alignment)) return false;
   if (j->as != AS_IT_IS) cli_usage_error("--as needs a --tensor after it");
   else if (j->items > 1 && j->format.form == CLI_JAVA) cli_usage_error("executorch-java holds one value");
+  else if (j->items == 0 && j->format.form == CLI_JAVA) cli_usage_error("nothing to pack: expected one ITEM");
   else if (j->items == 0) cli_usage_error("nothing to pack; 'evalue pack --json /dev/null' makes an empty message");
   else return true;
   return false;

@@ -114,16 +114,19 @@ static uint64_t needed_by_sequence(const uint8_t *data, size_t size) {
   return is_of_end ? UINT64_MAX : size;
 }
 
-/* One value, whose head says how long it is. */
-static uint64_t needed_by_java(const uint8_t *data, size_t size) {
+/* One value, whose head says how long it is. Once it is all there, what is wrong with it stays. */
+static uint64_t needed_by_java(const uint8_t *data, size_t size, const evalue_java_options *options) {
   uint64_t value_size = 0, scratch_size = 0;
   evalue_error error;
-  evalue_status status = evalue_java_measure(data, size, NULL, &value_size, &scratch_size, &error);
+  evalue_status status = evalue_java_measure(data, size, options, &value_size, &scratch_size, &error);
   if (status == EVALUE_TRUNCATED) return error.needed;
+  if (status != EVALUE_OK) return size;
+  if (size < value_size) return value_size;
+  status = evalue_java_decode(data, (size_t)value_size, options, NULL, 0, NULL, NULL, NULL);
   return status == EVALUE_OK ? value_size + 1 : size;
 }
 
-cli_needed *cli_needed_by(cli_form form) {
-  static cli_needed *const by[] = {needed_by_message, needed_by_sequence, needed_by_java};
-  return by[form];
+uint64_t cli_reader_needed(const uint8_t *data, size_t size, const cli_format *format) {
+  if (format->form == CLI_JAVA) return needed_by_java(data, size, &format->java);
+  return format->form == CLI_MESSAGE ? needed_by_message(data, size) : needed_by_sequence(data, size);
 }

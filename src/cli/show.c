@@ -13,7 +13,7 @@ static const char help[] =
     "  --json           JSON Lines, one value a line; 'evalue pack --json' reads them\n"
     "  --layout         the bytes: offset, hex, field and meaning\n"
     "  --form F         what FILE is: message, sequence or executorch-java (default message)\n"
-    "  --executorch R   of executorch-java: the release whose dtypes it has, 0.5 to 1.4, or any (default any)\n"
+    "  --executorch R   of executorch-java: the release that wrote it, 0.5 to 1.4, or any (default any)\n"
     "  --allow WHAT     of executorch-java: accept what ExecuTorch does, too: trailing (bytes after the value), bool\n"
     "                   (other bytes than 0 and 1 are true) or utf8 (a String of any bytes); may be given again\n"
     "  --color WHEN     colours in the layout: auto, always or never (default auto: on a terminal, unless NO_COLOR is\n"
@@ -100,7 +100,7 @@ int cli_show(int argc, char **argv) {
   if (args.stop) return args.exit_code;
   if (options.file == NULL) return cli_usage_error("expected a FILE");
   if (options.json && options.layout) return cli_usage_error("--json and --layout do not go together");
-  if (!cli_input_open(&input, options.file, cli_needed_by(options.format.form))) return CLI_FAILURE;
+  if (!cli_input_open(&input, options.file, cli_reader_needed, &options.format)) return CLI_FAILURE;
   int code = show(&options, &input); /* whether stdout took it all, main sees at the end */
   cli_input_close(&input);
   return code;

@@ -63,30 +63,41 @@ static bool fail_for_memory(uint64_t nbytes) {
   return false;
 }
 
-/* This form cannot say the value. */
-static bool refuse(cli_stream *stream, const evalue_error *error) {
-  char text[400];
-  evalue_print_error(error, text, sizeof text);
-  cli_message("executorch-java cannot hold the value: %s", text);
+static bool refuse(cli_stream *stream, const char *what, const char *why) {
+  const char *source = stream->source;
+  cli_message("%s%sexecutorch-java %s: %s", source != NULL ? source : "", source != NULL ? ": " : "", what, why);
   stream->failure = CLI_BAD_DATA;
   return false;
 }
 
+/* This form cannot say the value. The place in the bytes that are not written is of no interest, but for the one in a
+ * String. */
+static bool refuse_value(cli_stream *stream, const evalue_error *error) {
+  enum { STRING_AT = 5 };
+  char text[400], place[64] = "", why[480];
+  evalue_print_error(error, text, sizeof text);
+  const char *index = strstr(text, "value 0: ");
+  if (error->fault == EVALUE_FAULT_BAD_UTF8) {
+    snprintf(place, sizeof place, " at %llu of the String", (unsigned long long)error->position - STRING_AT);
+  }
+  snprintf(why, sizeof why, "%s%s", index != NULL ? index + strlen("value 0: ") : text, place);
+  return refuse(stream, "cannot hold the value", why);
+}
+
 static bool refuse_count(cli_stream *stream, const char *found) {
-  cli_message("executorch-java holds one value: expected one, found %s", found);
-  stream->failure = CLI_BAD_DATA;
-  return false;
+  return refuse(stream, "holds one value", found);
 }
 
 static bool put_java(cli_stream *stream, const evalue *value) {
   uint64_t size = 0;
   evalue_error error;
-  if (stream->count++ != 0) return refuse_count(stream, "more");
-  if (evalue_java_size(value, &stream->format.java, &size, &error) != EVALUE_OK) return refuse(stream, &error);
+  if (stream->count++ != 0) return refuse_count(stream, "expected one, found more");
+  if (evalue_java_size(value, &stream->format.java, &size, &error) != EVALUE_OK) return refuse_value(stream, &error);
   uint8_t *bytes = malloc((size_t)size);
   if (bytes == NULL) return fail_for_memory(size);
   evalue_status status = evalue_java_encode(value, &stream->format.java, bytes, (size_t)size, &size, &error);
-  bool good = status == EVALUE_OK && write_slice(stream, (evalue_slice){bytes, (size_t)size});
+  bool good = status == EVALUE_OK ? write_slice(stream, (evalue_slice){bytes, (size_t)size})
+                                  : refuse_value(stream, &error); /* the input has changed meanwhile */
   free(bytes);
   return good;
 }
@@ -140,7 +151,7 @@ bool cli_stream_put_ancillary(cli_stream *stream, uint32_t tag, evalue_slice pay
 
 bool cli_stream_finish(cli_stream *stream) {
   uint8_t header[EVALUE_HEADER_SIZE];
-  if (stream->format.form == CLI_JAVA) return stream->count == 1 || refuse_count(stream, "none");
+  if (stream->format.form == CLI_JAVA) return stream->count == 1 || refuse_count(stream, "expected one, found none");
   if (stream->format.form == CLI_SEQUENCE) return true;
   evalue_status status = evalue_writer_header(&stream->writer, header);
   if (status != EVALUE_OK) return fail(status);

@@ -193,6 +193,7 @@ int cli_show_table(FILE *stream, const cli_input *input, const cli_format *forma
   cli_reader_init(&reader, input, format);
   if (cli_reader_error(&reader)->status == EVALUE_OK) {
     look(&t, &reader);
+    if (cli_reader_error(&reader)->status == EVALUE_NO_SPACE) return cli_reader_finish(&reader);
     put_title(&t, input, &reader);
     if (t.widths[INDEX] != 0) put_table(&t, input, format);
   }

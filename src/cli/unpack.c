@@ -16,7 +16,7 @@ static const char help[] =
     "tensors too, as DIR/values.jsonl: JSON Lines, which 'evalue pack --json' turns into the same values again.\n"
     "\n"
     "  --form F         what FILE is: message, sequence or executorch-java (default message)\n"
-    "  --executorch R   of executorch-java: the release whose dtypes it has, 0.5 to 1.4, or any (default any)\n"
+    "  --executorch R   of executorch-java: the release that wrote it, 0.5 to 1.4, or any (default any)\n"
     "  --allow WHAT     of executorch-java: accept what ExecuTorch does, too: trailing (bytes after the value), bool\n"
     "                   (other bytes than 0 and 1 are true) or utf8 (a String of any bytes); may be given again\n"
     "  --no-json        write the .npy files only\n"
@@ -193,7 +193,7 @@ int cli_unpack(int argc, char **argv) {
   if (args.stop) return args.exit_code;
   if (o.directory == NULL) return cli_usage_error("expected -d DIR");
   if (o.file == NULL) return cli_usage_error("expected a FILE");
-  if (!cli_input_open(&input, o.file, cli_needed_by(o.format.form))) return CLI_FAILURE;
+  if (!cli_input_open(&input, o.file, cli_reader_needed, &o.format)) return CLI_FAILURE;
   int result = cli_directory_open(&out, o.directory) ? unpack(&input, &o, &out) : CLI_FAILURE;
   cli_directory_discard(&out);
   cli_input_close(&input);

@@ -118,6 +118,7 @@ static void put_string_release(evalue_text *text, const evalue_error *error) {
 /* What was expected where that is no number of the field. */
 static void put_expectation(evalue_text *text, const evalue_error *error) {
   switch (error->fault) {
+    case EVALUE_FAULT_BAD_BOOL: put_one(text, ": expected 0 or 1, found ", error->found, ""); break;
     case EVALUE_FAULT_UNKNOWN_TAG: put_unknown_tag(text, error->found); break;
     case EVALUE_FAULT_EXTENT_TOO_LARGE:
       put_one(text, ": expected an extent below 2^62, found the size ", error->found, "");
@@ -157,7 +158,7 @@ static uint64_t size_of_truncated(const evalue_error *error) {
 /* What the fault's numbers say, where "expected" and "found" would not be plain. */
 static void put_numbers(evalue_text *text, const evalue_error *error, uint64_t input_size) {
   if (error->fault == EVALUE_FAULT_NO_VALUE) {
-    evalue_text_put(text, ": expected an element, found the end");
+    evalue_text_put(text, ": expected a value, found the end");
     return;
   }
   if (error->status == EVALUE_TRUNCATED) {

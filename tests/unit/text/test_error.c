@@ -36,7 +36,7 @@ static void test_sequences(void **state) {
   SEQUENCE("\4\11\0\0\0\0\0\0\0",
            "offset 1: value 0: malformed: length: the length is not the one that the tag has: expected 8, found 9");
   SEQUENCE("\0\0\0\0\0\0\0\0\0\5\1\0\0\0\0\0\0\0\2",
-           "offset 18: value 1: malformed: bool: the Bool is neither 0 nor 1: expected at most 1, found 2");
+           "offset 18: value 1: malformed: bool: the Bool is neither 0 nor 1: expected 0 or 1, found 2");
   SEQUENCE("\2\5\0\0\0\0\0\0\0hel",
            "offset 1: value 0: truncated: length: the element goes past the end: needs at least 14 bytes "
            "of input, has 12");
@@ -148,8 +148,8 @@ static void test_no_value(void **state) {
   evalue_error error;
   uint64_t used;
   assert_int_equal(evalue_value_decode("", 0, NULL, &value, &used, &error), EVALUE_TRUNCATED);
-  expect(&error, "offset 0: value 0: truncated: tag: one value was asked for, and the input has none: expected an "
-                 "element, found the end");
+  expect(&error, "offset 0: value 0: truncated: tag: one value was asked for, and the input has none: expected a "
+                 "value, found the end");
 }
 
 /* Says whether each text stands behind the one before it. */
