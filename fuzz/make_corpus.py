@@ -44,7 +44,12 @@ def read_seeds(vectors):
         yield vector["name"], bytes([choice | offset]) + bytes.fromhex(vector["hex"])
 
 
-def show_seeds(vectors):
+def show_seeds(vectors, java):
+    for vector in java:
+        data = bytes.fromhex(vector["hex"])
+        for drawing, bit in ("layout", 4), ("table", 6):
+            for options in 0, 0x38, 0xC0:
+                yield f"java_{vector['name']}_{drawing}_{options}", bytes([bit | options]) + data
     for vector in vectors:
         data = bytes.fromhex(vector["hex"])
         if len(data) > MOST_SHOWN:
@@ -227,6 +232,47 @@ def json_seeds(accepted):
     yield "nul", b'{"kind":"none"}\0\n'
 
 
+# ---- ExecuTorch's Android bytes ----
+
+JAVA_1_0, JAVA_1_1, JAVA_1_2, BARE, ANY_TRAILING, ANY_BOOL, ANY_TEXT = 4, 5, 6, 0x10, 0x20, 0x40, 0x80
+
+
+def java_seeds(vectors):
+    """The two bytes as fuzz_java.c wants them: what is told, then scratch memory and address; of tensors the bare ones, too."""
+    for vector in vectors:
+        name, data = vector["name"], bytes.fromhex(vector["hex"])
+        if len(data) > MOST_SHOWN:
+            continue
+        memory = some_byte(name)
+        yield name, bytes([0, memory]) + data
+        yield f"{name}_enough", bytes([0, memory & 0xF0 | 8]) + data
+        yield f"{name}_waived", bytes([ANY_TRAILING | ANY_BOOL | ANY_TEXT | JAVA_1_2, memory]) + data
+        for waiver in ANY_TRAILING, ANY_BOOL, ANY_TEXT:
+            if vector.get("expect") in ("reject", "policy"):
+                yield f"{name}_{waiver}", bytes([waiver, memory]) + data
+        yield f"{name}_cut", bytes([0, memory]) + data[: len(data) * 2 // 3]
+        if data[:1] in (b"\1", b"\2"):
+            yield f"{name}_1_0", bytes([JAVA_1_0, memory]) + data
+        if data[:1] == b"\1":
+            yield f"{name}_bare", bytes([BARE | JAVA_1_1, memory]) + data[1:]
+    for size in 28, 29, 30, 31:
+        for i, mark in enumerate((b"@", b"#")):
+            text = (b"org.pytorch.executorch.EValue" + mark + b"8bcc55f")[:size]
+            yield f"before_1_2_{size}_{i}", bytes([0, 0, 2]) + text
+            yield f"before_1_2_short_{size}_{i}", bytes([0, 0, 2]) + text[23:]
+    for i, codes in enumerate(BOUNDARIES):
+        text = "".join(map(chr, codes)).encode("utf-8", "surrogatepass")
+        yield f"characters_{i}", bytes([0, 0, 2]) + struct.pack(">I", len(text)) + text
+    for i, sizes in enumerate(((2**31 - 8,), (2**31 - 7,), (2**31 - 1, 2**31 - 1), (2**31 - 1, 2**31 - 1, 2), (0, 2**31 - 1, 2**31 - 1, 2))):
+        yield f"large_{i}", bytes([0, 0, 1, 0, len(sizes)]) + struct.pack(f">{len(sizes)}I", *sizes)
+    for i, length in enumerate((2**31 - 6, 2**31 - 5, 2**31 - 1, 2**31)):
+        yield f"long_{i}", bytes([0, 0, 2]) + struct.pack(">I", length) + b"abc"
+    for code in range(30):  # decisions for values.h: a tensor
+        for ndim in 0, 1, 3, 16:
+            choice = bytes([5 + code % 4, code, ndim]) + bytes(i * 37 % 251 for i in range(2 * ndim))
+            yield f"written_{code}_{ndim}", bytes([code % 9 | (ndim == 1) * BARE, code]) + choice + bytes(range(code, 100))
+
+
 # ---- files ----
 
 
@@ -240,13 +286,14 @@ def write(out, target, seeds):
 def main():
     vectors, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     accepted, rejected = load(vectors / "accepted.jsonl"), load(vectors / "rejected.jsonl")
-    kinds = rejected_kinds(rejected)
+    kinds, java = rejected_kinds(rejected), load(vectors / "executorch_java.jsonl")
     write(out, "read", read_seeds(accepted + rejected))
     write(out, "roundtrip", roundtrip_seeds(accepted))
     write(out, "print", print_seeds(accepted, kinds))
-    write(out, "show", show_seeds(accepted + kinds))
+    write(out, "show", show_seeds(accepted + kinds, java))
     write(out, "npy", npy_seeds())
     write(out, "json", json_seeds(accepted))
+    write(out, "java", java_seeds(java))
 
 
 if __name__ == "__main__":
