@@ -75,8 +75,19 @@ static const char *guess_foreign(const cli_input *input, cli_expected expected) 
   return NULL;
 }
 
+/* Where Java bytes were expected, they can still be those of the other class; elsewhere the option that reads them may
+ * help, but not with Strings that cannot be read. */
+static void put_java_guess(const cli_input *input, cli_expected expected, const char *option,
+                           char text[CLI_GUESS_SIZE]) {
+  const char *java = guess_java(input, expected == CLI_EXPECTED_JAVA);
+  if (java == NULL) return;
+  bool is_form = expected == CLI_EXPECTED_MESSAGE || expected == CLI_EXPECTED_SEQUENCE;
+  bool helps = is_form && strstr(java, "before") == NULL;
+  snprintf(text, CLI_GUESS_SIZE, helps ? "%s: try %s executorch-java" : "%s", java, option);
+}
+
 bool cli_guess(const cli_input *input, cli_expected expected, char text[CLI_GUESS_SIZE]) {
-  const char *foreign = guess_foreign(input, expected), *java = guess_java(input, false);
+  const char *foreign = guess_foreign(input, expected);
   const char *option = input->form_option != NULL ? input->form_option : "--form";
   bool is_message = starts_with(input, "EVAL", 4);
   text[0] = '\0';
@@ -89,13 +100,8 @@ bool cli_guess(const cli_input *input, cli_expected expected, char text[CLI_GUES
     snprintf(text, CLI_GUESS_SIZE, "%s", foreign);
   } else if ((expected == CLI_EXPECTED_MESSAGE || expected == CLI_EXPECTED_JAVA) && is_sequence(input)) {
     snprintf(text, CLI_GUESS_SIZE, "an EValue sequence: try %s sequence", option);
-  } else if (java != NULL && expected == CLI_EXPECTED_NPY) {
-    snprintf(text, CLI_GUESS_SIZE, "%s", java);
-  } else if (java != NULL && (expected == CLI_EXPECTED_MESSAGE || expected == CLI_EXPECTED_SEQUENCE)) {
-    bool is_lost = strstr(java, "before") != NULL; /* trying would not help */
-    snprintf(text, CLI_GUESS_SIZE, is_lost ? "%s" : "%s: try %s executorch-java", java, option);
-  } else if (expected == CLI_EXPECTED_JAVA && (java = guess_java(input, true)) != NULL) {
-    snprintf(text, CLI_GUESS_SIZE, "%s", java);
+  } else if (expected != CLI_EXPECTED_JSON) {
+    put_java_guess(input, expected, option, text);
   }
   return text[0] != '\0';
 }
