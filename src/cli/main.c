@@ -50,10 +50,16 @@ static void take_standard_places(void) {
   }
 }
 
+/* Less than all is a failure here, so a pipe that takes a part is asked again. */
 static ssize_t write_stdout(void *cookie, const char *data, size_t size) {
+  size_t done = 0;
   (void)cookie;
-  ssize_t n = cli_write(STDOUT_FILENO, data, size);
-  return n < 0 ? 0 : n; /* 0 is a failure here */
+  while (done < size) {
+    ssize_t n = cli_write(STDOUT_FILENO, data + done, size - done);
+    if (n <= 0) break;
+    done += (size_t)n;
+  }
+  return (ssize_t)done;
 }
 
 /* Somebody may have made stdout non-blocking, and it is theirs, too: so it is waited for, which stdio does not. */

@@ -188,6 +188,22 @@ class Output(CliTest):
         self.assertEqual((process.wait(), process.communicate()[1]), (0, b""))
         self.assertEqual(got, message(tensor("uint8", [1000000], self.read("x.npy")[128:])))
 
+    def test_non_blocking_text_into_a_small_pipe(self):
+        """A part of each write is taken, then a part of the rest."""
+        self.write("x", message(*[integer(i) for i in range(300)]))
+        reading, writing = os.pipe()
+        fcntl.fcntl(writing, fcntl.F_SETFL, os.O_NONBLOCK)
+        fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
+        process = self.start("show", "--layout", "x", stdout=writing)
+        os.close(writing)
+        got = b""
+        while part := os.read(reading, 1500):
+            got += part
+            time.sleep(0.001)
+        os.close(reading)
+        self.assertEqual((process.wait(), process.communicate()[1]), (0, b""))
+        self.assertEqual(got, self.good("show", "--layout", "x"))
+
     def test_non_blocking_text(self):
         """Nobody reads before the pipe is full."""
         self.write("x", message(*[integer(i) for i in range(20000)]))
