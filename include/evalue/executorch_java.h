@@ -5,11 +5,12 @@
  *     evalue_java_options options = {.release = EVALUE_JAVA_1_2};
  *     evalue v = evalue_from_int(7);
  *     uint64_t used;
- *     if (evalue_java_encode(&v, &options, storage, sizeof storage, &used, NULL) == EVALUE_OK)
- *       evalue_java_decode(storage, (size_t)used, &options, buffer, sizeof buffer, &v, NULL, NULL);
+ *     if (evalue_java_encode(&v, &options, storage, sizeof storage, &used, NULL) == EVALUE_OK &&
+ *         evalue_java_decode(storage, (size_t)used, &options, buffer, sizeof buffer, &v, NULL, NULL) == EVALUE_OK)
+ *       printf("%lld\n", (long long)v.int_value);
  *
- * They hold one value, big-endian, without lengths; the layout, its releases and the faults of the upstream reader are
- * in spec/executorch-java.md, which "spec" means on this page. Nothing is allocated.
+ * They hold one value, big-endian, and nothing says how long the whole of it is. The layout, its releases and the
+ * faults of the upstream reader are in spec/executorch-java.md, which "spec" means on this page. Nothing is allocated.
  */
 #ifndef EVALUE_EXECUTORCH_JAVA_H
 #define EVALUE_EXECUTORCH_JAVA_H
@@ -78,11 +79,15 @@ typedef struct evalue_java_options {
 /**
  * Finds out from the head of a value (all before a String's bytes or a tensor's data) how many bytes the whole of it
  * has, and how much scratch memory decoding it needs: the size of the data of a tensor whose elements are wider than a
- * byte, otherwise 0. data need not hold more than the head: EVALUE_JAVA_MAX_HEAD_SIZE bytes are always enough.
+ * byte, otherwise 0. data need not hold more than the head: EVALUE_JAVA_MAX_HEAD_SIZE bytes are always enough, and
+ * *value_size may be more than size. Nothing after the head is judged: not whether it is there, nor what follows it; a
+ * String of a release before 1.2 is taken for a very long one. So compare the sizes with what there is before you
+ * allocate.
  *
  * Returns EVALUE_OK; EVALUE_TRUNCATED when data ends inside the head (error->needed: at least so many bytes);
- * EVALUE_MALFORMED, EVALUE_UNSUPPORTED, EVALUE_LIMIT as evalue_java_decode says of the head; EVALUE_MISUSE for NULL or
- * bad options. error may be NULL; the sizes change only on EVALUE_OK.
+ * EVALUE_MALFORMED, EVALUE_UNSUPPORTED, EVALUE_LIMIT as evalue_java_decode says of the head; EVALUE_MISUSE for NULL
+ * data with a size, NULL value_size or scratch_size, or bad options. options and error may be NULL; the sizes change
+ * only on EVALUE_OK.
  */
 EVALUE_API evalue_status evalue_java_measure(const void *data, size_t size, const evalue_java_options *options,
                                              uint64_t *value_size, uint64_t *scratch_size, evalue_error *error);
@@ -110,8 +115,11 @@ EVALUE_API evalue_status evalue_java_decode(const void *data, size_t size, const
 
 /**
  * The same without scratch, for an input that the caller owns: a tensor's elements are swapped where they lie, and data
- * does not hold the input any more (but for inputs where there was nothing to swap). As long as anything else than
- * EVALUE_OK is returned, data is as it was. value must not be NULL: EVALUE_MISUSE.
+ * does not hold the input any more (but for inputs where there was nothing to swap). They begin behind the head, at an
+ * odd offset (3 + 4 ndim; 2 + 4 ndim in a bare tensor): place data so that this address suits the element type, or read
+ * them with evalue_tensor_copy. Returns EVALUE_OK; EVALUE_TRUNCATED, EVALUE_MALFORMED, EVALUE_UNSUPPORTED, EVALUE_LIMIT
+ * for a fault of the input; EVALUE_MISUSE for NULL data with a size, NULL value, or bad options. Except on EVALUE_OK,
+ * data, *value and *used are as they were.
  */
 EVALUE_API evalue_status evalue_java_decode_in_place(void *data, size_t size, const evalue_java_options *options,
                                                      evalue *value, uint64_t *used, evalue_error *error);
@@ -130,11 +138,12 @@ EVALUE_API evalue_status evalue_java_size(const evalue *value, const evalue_java
  * row-major, straight from where it lies; its dim_order is lost. The options' allowances do not matter here.
  *
  * Returns EVALUE_OK; EVALUE_UNSUPPORTED for what the release could not read: a scalar type that it lacks, a String
- * before 1.2, a String that is no UTF-8; EVALUE_LIMIT for a value of more than 2^31 - 1 bytes; EVALUE_MISUSE for a
- * value that evalue_check refuses, another value than a Tensor with bare_tensor, bad options, or NULL; EVALUE_NO_SPACE
- * when capacity is less than *size. error, which may be NULL, says more; its position is the field's in the encoding.
- * *size is 0 on every failure but EVALUE_NO_SPACE; buffer changes only on EVALUE_OK. It must not overlap the value's
- * bytes, and may be NULL when capacity is 0.
+ * before 1.2, a String that is no UTF-8; EVALUE_LIMIT for a value of more than 2^31 - 1 bytes, or an extent of 2^62
+ * bytes or more; EVALUE_MISUSE for a value that evalue_check refuses, another value than a Tensor with bare_tensor, bad
+ * options, or NULL; EVALUE_NO_SPACE when capacity is less than *size. error, which may be NULL, says more; its position
+ * is where the field, or the byte that is no UTF-8, would stand in the encoding. *size is 0 on every failure but
+ * EVALUE_NO_SPACE; buffer changes only on EVALUE_OK. It must not overlap the value's bytes, and may be NULL when
+ * capacity is 0.
  */
 EVALUE_API evalue_status evalue_java_encode(const evalue *value, const evalue_java_options *options, void *buffer,
                                             size_t capacity, uint64_t *size, evalue_error *error);

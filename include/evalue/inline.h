@@ -140,7 +140,10 @@ static inline uint64_t evalue_swap_components(uint64_t x, size_t width) {
   return width == 4 ? x >> 32 | x << 32 : x;
 }
 
-/** The same for as many whole words of 8 bytes as nbytes has; returns how many bytes that were. */
+/**
+ * Copies as many whole words of 8 bytes as nbytes has, with the components of each reversed; returns how many bytes
+ * that were. What evalue_copy_reversed does, but for its rest.
+ */
 static inline size_t evalue_copy_swapped_words(uint8_t *to, const uint8_t *from, size_t nbytes, size_t width) {
   size_t i = 0;
   for (; nbytes - i >= 8; i += 8) {
@@ -154,7 +157,7 @@ static inline size_t evalue_copy_swapped_words(uint8_t *to, const uint8_t *from,
 
 /**
  * Copies nbytes bytes, a multiple of width, with the bytes of each component of width reversed: 1 for none, 2, 4, 8.
- * The two may be the same memory, but must not overlap otherwise.
+ * The two may be the same memory, but must not overlap otherwise; either may be NULL when nbytes is 0.
  */
 static inline void evalue_copy_reversed(void *to, const void *from, size_t nbytes, size_t width) {
   uint8_t *target = (uint8_t *)to;

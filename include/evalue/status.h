@@ -88,8 +88,8 @@ typedef enum evalue_field {
  *
  * STATUS and FIELD are those of a message. The faults that are noted "truncated" in a sequence, or that can lie in
  * another field, have their own in evalue_error. RELATION says how `expected` and `found` of evalue_error belong
- * together: EXACTLY (found should be expected), AT_MOST, AT_LEAST, or NOTHING (expected has no meaning). EXPECTED is
- * what `expected` is when it is always the same.
+ * together: EXACTLY (found should be expected), AT_MOST, AT_LEAST, or NOTHING (they are not to be compared; the text of
+ * evalue_print_error says what they are). EXPECTED is what `expected` is when it is always the same.
  */
 #define EVALUE_FAULT_TABLE(X)                                                                                                                                \
   X(NONE,                OK,          NONE,        "none",                NOTHING,  0,  "no fault")                                                          \
@@ -129,15 +129,19 @@ typedef enum evalue_field {
   X(CAPACITY,            NO_SPACE,    NONE,        "capacity",            AT_MOST,  0,  "the caller's array has no room for so many values")                 \
   X(ARGUMENT,            MISUSE,      NONE,        "argument",            NOTHING,  0,  "an argument of the call is wrong")
 
-/** The faults that only ExecuTorch's Android bytes have (executorch_java.h; spec/executorch-java.md, section 5), in the same columns. */
+/**
+ * The faults that only ExecuTorch's Android bytes have (executorch_java.h; spec/executorch-java.md, section 5), in the
+ * same columns. UNKNOWN_DTYPE and STRING_BEFORE_1_2 have the release, an EVALUE_JAVA_..., in `expected`; `found` of
+ * UNKNOWN_DTYPE is the dtype that was read, or the scalar type that was to be written.
+ */
 #define EVALUE_JAVA_FAULT_TABLE(X)                                                                                                                           \
   X(FIELD_SHORT,         TRUNCATED,   DATA,        "field_short",         AT_LEAST, 0,  "the input ends inside the field")                                   \
   X(UNKNOWN_JAVA_TAG,    UNSUPPORTED, TAG,         "unknown_java_tag",    AT_MOST,  5,  "ExecuTorch's Java class has no such tag")                           \
-  X(STRING_BEFORE_1_2,   UNSUPPORTED, TAG,         "string_before_1_2",   NOTHING,  0,  "a String of a release before 1.2 has no length, and not its own characters") \
+  X(STRING_BEFORE_1_2,   UNSUPPORTED, TAG,         "string_before_1_2",   NOTHING,  0,  "no release before 1.2 has Strings that can be read back")             \
   X(NEGATIVE_LENGTH,     MALFORMED,   LENGTH,      "negative_length",     AT_LEAST, 0,  "the String's length is negative")                                   \
   X(JAVA_TOO_LONG,       LIMIT,       DATA,        "java_too_long",       AT_MOST,  0,  "the value has more bytes than a Java array can")                    \
   X(BAD_UTF8,            MALFORMED,   STRING,      "bad_utf8",            NOTHING,  0,  "the String is not well-formed UTF-8")                               \
-  X(UNKNOWN_DTYPE,       UNSUPPORTED, SCALAR_TYPE, "unknown_dtype",       NOTHING,  0,  "the release has no such dtype")                                     \
+  X(UNKNOWN_DTYPE,       UNSUPPORTED, SCALAR_TYPE, "unknown_dtype",       NOTHING,  0,  "the release has no tensors of this type")                             \
   X(MEMORY_SHORT,        NO_SPACE,    NONE,        "memory_short",        AT_LEAST, 0,  "the caller's memory is too small")
 
 /** All faults. */

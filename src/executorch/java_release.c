@@ -39,8 +39,11 @@ bool evalue_java_take_options(evalue_java_options *taken, const evalue_java_opti
 #undef EVALUE_X
                               - 1;
   static const evalue_java_options defaults = {0};
-  *taken = options != NULL ? *options : defaults;
-  return (taken->size == 0 || taken->size == sizeof *options) && taken->release <= last;
+  *taken = defaults;
+  if (options == NULL) return true;
+  if (options->size != 0 && options->size != sizeof *options) return false;
+  *taken = *options;
+  return taken->release <= last;
 }
 
 evalue_status evalue_java_fail(evalue_error *error, evalue_fault fault, evalue_field field, uint64_t position) {

@@ -27,8 +27,8 @@ static evalue_status fail_expecting(writing *w, evalue_fault fault, evalue_field
 
 /* Judges the length of the whole, which the field at a position decides. */
 static evalue_status judge_length(writing *w, evalue_field field, uint64_t position) {
-  uint64_t size = w->head_size + w->rest;
-  if (size <= EVALUE_JAVA_LIMIT) return EVALUE_OK;
+  if (w->rest <= EVALUE_JAVA_LIMIT - w->head_size) return EVALUE_OK;
+  uint64_t size = w->rest <= UINT64_MAX - w->head_size ? w->head_size + w->rest : UINT64_MAX;
   return fail_expecting(w, EVALUE_FAULT_JAVA_TOO_LONG, field, position, EVALUE_JAVA_LIMIT, size);
 }
 
@@ -48,9 +48,18 @@ static evalue_status begin_tensor(writing *w) {
     return fail_expecting(w, EVALUE_FAULT_UNKNOWN_DTYPE, EVALUE_FIELD_SCALAR_TYPE, w->head_size, w->options.release,
                           t->scalar_type);
   }
+  uint64_t extent = evalue_element_size(t->scalar_type);
   put_u8(w, (uint32_t)dtype);
   put_u8(w, t->ndim);
-  for (uint32_t i = 0; i < t->ndim; i++) put_u32(w, (uint32_t)t->sizes[i]);
+  for (uint32_t i = 0; i < t->ndim; i++) {
+    uint32_t size = (uint32_t)t->sizes[i];
+    if (size != 0 && !evalue_multiply(&extent, size)) {
+      fail(w, EVALUE_FAULT_EXTENT_TOO_LARGE, EVALUE_FIELD_SIZE, w->head_size, size);
+      w->error.status = EVALUE_LIMIT; /* as evalue_check says */
+      return EVALUE_LIMIT;
+    }
+    put_u32(w, size);
+  }
   w->rest = t->nbytes;
   return judge_length(w, EVALUE_FIELD_DATA, w->head_size);
 }
@@ -81,12 +90,8 @@ static evalue_status begin(writing *w, const evalue *value, const evalue_java_op
   w->head_size = 0;
   bool is_good = evalue_java_take_options(&w->options, options) && value != NULL &&
                  (w->options.bare_tensor == 0 || value->tag == EVALUE_TAG_TENSOR);
-  evalue_status status = is_good ? evalue_check(value) : EVALUE_MISUSE;
-  if (status != EVALUE_OK) {
-    fail(w, EVALUE_FAULT_ARGUMENT, EVALUE_FIELD_NONE, 0, 0);
-    w->error.status = (int32_t)status;
-    return status;
-  }
+  /* What is over a limit is left to those who know at which field. */
+  if (!is_good || evalue_check(value) == EVALUE_MISUSE) return fail(w, EVALUE_FAULT_ARGUMENT, EVALUE_FIELD_NONE, 0, 0);
   if (w->options.bare_tensor == 0) put_u8(w, value->tag);
   switch (value->tag) {
     case EVALUE_TAG_TENSOR: return begin_tensor(w);

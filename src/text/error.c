@@ -111,7 +111,7 @@ static void put_release(evalue_text *text, uint64_t release) {
 /* Appends what a String was read or written as. */
 static void put_string_release(evalue_text *text, const evalue_error *error) {
   evalue_text_put(text, ": expected release 1.2 or later, found ");
-  if (error->field == EVALUE_FIELD_LENGTH) evalue_text_put(text, "\"EValue@\" in its place");
+  if (error->field == EVALUE_FIELD_LENGTH) evalue_text_put(text, "\"EValue@\" in place of the String");
   else put_release(text, error->expected);
 }
 
@@ -135,9 +135,12 @@ static void put_expectation(evalue_text *text, const evalue_error *error) {
       break;
     case EVALUE_FAULT_PAD_NOT_NEEDED: put_one(text, ": expected none, found one of length ", error->found, ""); break;
     case EVALUE_FAULT_STRING_BEFORE_1_2: put_string_release(text, error); break;
-    case EVALUE_FAULT_BAD_UTF8: put_one(text, ": expected a character, found the byte ", error->found, ""); break;
+    case EVALUE_FAULT_BAD_UTF8:
+      evalue_text_put(text, ": expected a character, found the byte ");
+      evalue_text_put_hex_byte(text, (uint8_t)error->found);
+      break;
     case EVALUE_FAULT_UNKNOWN_DTYPE:
-      evalue_text_put(text, ": expected a dtype of ");
+      evalue_text_put(text, ": expected one of ");
       put_release(text, error->expected);
       evalue_text_put(text, ", found ");
       put_number(text, error, error->found);
@@ -188,6 +191,12 @@ static void put_numbers(evalue_text *text, const evalue_error *error, uint64_t i
   }
 }
 
+/* What is wrong, without place, status and field. */
+static void put_explanation(evalue_text *text, const evalue_error *error, uint64_t input_size) {
+  evalue_text_put(text, evalue_fault_message(error->fault));
+  put_numbers(text, error, input_size);
+}
+
 static void put_error(evalue_text *text, const evalue_error *error, uint64_t input_size) {
   bool has_place = error->fault != EVALUE_FAULT_NONE && error->fault != EVALUE_FAULT_ARGUMENT &&
                    error->fault != EVALUE_FAULT_MEMORY_SHORT;
@@ -208,8 +217,13 @@ static void put_error(evalue_text *text, const evalue_error *error, uint64_t inp
     evalue_text_put(text, evalue_field_name(error->field));
   }
   evalue_text_put(text, ": ");
-  evalue_text_put(text, evalue_fault_message(error->fault));
-  put_numbers(text, error, input_size);
+  put_explanation(text, error, input_size);
+}
+
+size_t evalue_print_explanation_of(const evalue_error *error, uint64_t input_size, char *text, size_t capacity) {
+  evalue_text out = evalue_text_start(text, capacity);
+  put_explanation(&out, error, input_size);
+  return evalue_text_end(&out);
 }
 
 size_t evalue_print_error_of(const evalue_error *error, uint64_t input_size, char *text, size_t capacity) {

@@ -38,6 +38,9 @@ evalue_real evalue_real_of(uint32_t scalar_type, const uint8_t *p);
 /* evalue_print_error for one who knows the size of the input: of a wrong magic it prints the bytes that are there. */
 size_t evalue_print_error_of(const evalue_error *error, uint64_t input_size, char *text, size_t capacity);
 
+/* The end of that, behind place, status and field: what is wrong, expected and found. */
+size_t evalue_print_explanation_of(const evalue_error *error, uint64_t input_size, char *text, size_t capacity);
+
 /* ---- print.c ---- */
 
 /* Says whether the dim_order is 0, 1, 2 and so on. (A tensor can be contiguous without it:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Characters in bytes. Depends on nothing; the text module, src/executorch and the command use it. */
+/* Characters in bytes. Depends on the core alone; the text module, src/executorch and the command use it. */
 #ifndef EVALUE_TEXT_UTF8_H
 #define EVALUE_TEXT_UTF8_H
 

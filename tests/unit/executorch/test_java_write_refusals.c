@@ -77,8 +77,13 @@ static void test_the_longest_string(void **state) {
 #if SIZE_MAX > UINT32_MAX
   v.string.nbytes = (size_t)1 << 32; /* its low half is a good length */
   check_unwritable(&v, NULL, EVALUE_LIMIT, EVALUE_FAULT_JAVA_TOO_LONG, EVALUE_FIELD_LENGTH, 1);
-  v.string.nbytes = (size_t)EVALUE_SIZE_LIMIT;
-  assert_int_equal(unwritable(&v, NULL).status, EVALUE_LIMIT);
+  static const size_t over[] = {(size_t)EVALUE_SIZE_LIMIT, SIZE_MAX - 5, SIZE_MAX - 4, SIZE_MAX};
+  for (size_t i = 0; i < COUNT_OF(over); i++) { /* whatever the codec itself thinks of them */
+    const evalue_java_options before_strings = {.release = EVALUE_JAVA_1_0};
+    v.string.nbytes = over[i];
+    check_unwritable(&v, NULL, EVALUE_LIMIT, EVALUE_FAULT_JAVA_TOO_LONG, EVALUE_FIELD_LENGTH, 1);
+    check_unwritable(&v, &before_strings, EVALUE_UNSUPPORTED, EVALUE_FAULT_STRING_BEFORE_1_2, EVALUE_FIELD_TAG, 0);
+  }
 #endif
   guard_free(&guard);
 }
@@ -122,8 +127,10 @@ static void test_values_that_are_none(void **state) {
   check_misuse(&v, NULL);
   v = good, v.tensor.scalar_type = 30;
   check_misuse(&v, NULL);
+  const evalue_java_options bare = {.bare_tensor = 1};
   v = good, v.tensor.sizes[0] = v.tensor.sizes[1] = INT32_MAX;
-  assert_int_equal(unwritable(&v, NULL).status, EVALUE_LIMIT);
+  check_unwritable(&v, NULL, EVALUE_LIMIT, EVALUE_FAULT_EXTENT_TOO_LARGE, EVALUE_FIELD_SIZE, 7);
+  check_unwritable(&v, &bare, EVALUE_LIMIT, EVALUE_FAULT_EXTENT_TOO_LARGE, EVALUE_FIELD_SIZE, 6);
 }
 
 static void test_options_that_make_no_sense(void **state) {
