@@ -10,18 +10,15 @@ static const char help[] =
     "Says whether files are valid: nothing when they are, otherwise the first fault of each bad file on stderr, with\n"
     "its place in the file.\n"
     "\n"
-    "  --form F         what each FILE is: message, sequence or executorch-java (default message)\n"
-    "  --executorch R   of executorch-java: the release that wrote it, 0.5 to 1.4, or any (default any)\n"
-    "  --allow WHAT     of executorch-java: accept what ExecuTorch does, too: trailing (bytes after the value), bool\n"
-    "                   (other bytes than 0 and 1 are true) or utf8 (a String of any bytes); may be given again\n"
-    "  --deep           look at the data of bool tensors, too: each byte should be 0 or 1\n"
-    "  --help           this text\n"
-    "\n"
-    "FILE may be -, stdin.\n"
-    "\n"
-    "Exit status: 0 good; 1 bad data; 2 usage or I/O.\n"
-    "\n"
-    "example: evalue check --deep *.evalue\n";
+    "  --form F         what each FILE is: message, sequence or executorch-java (default message)\n" CLI_JAVA_HELP(
+        "wrote it") "  --deep           look at the data of bool tensors, too: each byte should be 0 or 1\n"
+                    "  --help           this text\n"
+                    "\n"
+                    "FILE may be -, stdin.\n"
+                    "\n"
+                    "Exit status: 0 good; 1 bad data; 2 usage or I/O.\n"
+                    "\n"
+                    "example: evalue check --deep *.evalue\n";
 
 /* Looks for a byte of a bool tensor that is neither 0 nor 1. */
 static bool check_data(const cli_input *input, const evalue *value, uint64_t value_index) {

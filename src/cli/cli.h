@@ -26,6 +26,16 @@ typedef struct cli_format {
   evalue_java_options java;
 } cli_format;
 
+/* Where a String's bytes and a tensor's sizes stand in ExecuTorch's Java bytes. */
+enum { CLI_JAVA_STRING_AT = 5, CLI_JAVA_SIZES_AT = 3 };
+
+/* What --help says of the options that only ExecuTorch's Java bytes have. */
+#define CLI_JAVA_RELEASES "0.5 to 1.4, or any (default any)"
+#define CLI_JAVA_HELP(who)                                                                                             \
+  "  --executorch R   of executorch-java: the release that " who ", " CLI_JAVA_RELEASES "\n"                           \
+  "  --allow WHAT     of executorch-java: accept what ExecuTorch does, too: trailing (bytes after the value), bool\n"  \
+  "                   (other bytes than 0 and 1 are true) or utf8 (a String of any bytes); may be repeated\n"
+
 enum { CLI_MINOR_AT = 5 }; /* where the minor version stands in a message's header */
 
 /* ---- args.c: command lines ---- */

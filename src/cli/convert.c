@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `evalue convert`: rewrites a file in the other form, or with another alignment. Values and their order stay, so
+ * `evalue convert`: rewrites a file in another form, or with another alignment. Values and their order stay, so
  * ancillary elements stay too (spec, section 8), and with reserved ones the minor version that they came with; Pads
  * belong to a position, and the writer makes new ones.
  */
@@ -18,21 +18,19 @@ static const char help[] =
     "them.\n"
     "\n"
     "  --from F         what IN is: message, sequence or executorch-java (default message)\n"
-    "  --to F           what OUT will be: message, sequence or executorch-java (default message)\n"
-    "  --executorch R   of executorch-java: the release that wrote it, or will read it, 0.5 to 1.4, or any (default "
-    "any)\n"
-    "  --allow WHAT     of executorch-java: accept what ExecuTorch does, too: trailing (bytes after the value), bool\n"
-    "                   (other bytes than 0 and 1 are true) or utf8 (a String of any bytes); may be given again\n"
-    "  --align N        alignment of tensor data in a message, a power of two from 1 to 4096 (default that of IN\n"
-    "                   if it is a message, else 16)\n"
-    "  --help           this text\n"
-    "\n"
-    "IN may be -, stdin; OUT may be -, stdout. They may be the same file. OUT appears whole or not at all; for stdout\n"
-    "and pipes it is first made in TMPDIR (default /tmp).\n"
-    "\n"
-    "Exit status: 0 good; 1 bad data; 2 usage or I/O.\n"
-    "\n"
-    "example: evalue convert --to sequence values.evalue values.seq\n";
+    "  --to F           what OUT will be: message, sequence or executorch-java (default message)\n" CLI_JAVA_HELP(
+        "wrote it, or will read it") "  --align N        alignment of tensor data in a message, a power of two from 1 "
+                                     "to 4096 (default that of IN\n"
+                                     "                   if it is a message, else 16)\n"
+                                     "  --help           this text\n"
+                                     "\n"
+                                     "IN may be -, stdin; OUT may be -, stdout. They may be the same file. OUT appears "
+                                     "whole or not at all; for stdout\n"
+                                     "and pipes it is first made in TMPDIR (default /tmp).\n"
+                                     "\n"
+                                     "Exit status: 0 good; 1 bad data; 2 usage or I/O.\n"
+                                     "\n"
+                                     "example: evalue convert --to sequence values.evalue values.seq\n";
 
 typedef struct job {
   cli_format from, to;
@@ -51,18 +49,22 @@ static bool put_element(cli_stream *stream, const evalue_element *element, const
   return cli_stream_put_ancillary(stream, element->tag, element->payload);
 }
 
+/* Puts an element. In executorch-java it is judged by what it holds: if that was really in the file. */
+static int put_one(const cli_input *input, cli_stream *stream, const evalue_element *element, const evalue *value,
+                   uint8_t minor) {
+  if (stream->format.form == CLI_JAVA && !cli_input_ok(input)) return CLI_FAILURE;
+  return put_element(stream, element, value, minor) ? CLI_OK : stream->failure;
+}
+
 static int copy_elements(cli_reader *reader, cli_stream *stream, uint8_t minor) {
   evalue_element element;
   evalue value;
-  while (cli_reader_next_element(reader, &element, &value) == EVALUE_OK) {
-    bool is_judged = stream->format.form == CLI_JAVA; /* by what it holds: if that was really in the file */
-    int failure = is_judged && !cli_input_ok(reader->input) ? CLI_FAILURE : CLI_OK;
-    if (failure == CLI_OK && !put_element(stream, &element, &value, minor)) failure = stream->failure;
-    if (failure == CLI_OK) continue;
-    cli_reader_close(reader);
-    return failure;
+  int result = CLI_OK;
+  while (result == CLI_OK && cli_reader_next_element(reader, &element, &value) == EVALUE_OK) {
+    result = put_one(reader->input, stream, &element, &value, minor);
   }
-  int result = cli_reader_finish(reader);
+  if (result == CLI_OK) result = cli_reader_finish(reader);
+  else cli_reader_close(reader);
   return result == CLI_OK && !cli_stream_finish(stream) ? stream->failure : result;
 }
 

@@ -34,7 +34,12 @@ static bool parse_release(const char *text, evalue_java_options *java) {
     java->release = release;
     return true;
   }
-  cli_usage_error("unknown release '%s': expected any, 0.5, 0.6, 0.7, 1.0, 1.1, 1.2, 1.3 or 1.4", text);
+  static const char known[] = ""
+#define EVALUE_X(name, code, text) " " text
+      EVALUE_JAVA_RELEASE_TABLE(EVALUE_X)
+#undef EVALUE_X
+      ;
+  cli_usage_error("unknown release '%s': expected one of%s", text, known);
   return false;
 }
 

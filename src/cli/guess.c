@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a file that is not EValue's looks like instead. Only for messages: nothing is ever read by a guess. */
+/* What a file that is not as expected looks like instead. Only for messages: nothing is ever read by a guess. */
 #include <string.h>
 
 #include "cli.h"
@@ -34,19 +34,21 @@ static bool is_sequence(const cli_input *input) {
   return status == EVALUE_END && evalue_reader_count(&reader) > 0;
 }
 
-/* What bytes are that ExecuTorch's Android classes wrote (spec/executorch-java.md): one value, exactly; NULL when they
- * are none. */
-static const char *guess_java(const cli_input *input, bool is_bare) {
+/* What bytes can be that ExecuTorch's Android classes wrote (spec/executorch-java.md). */
+typedef enum java_kind { NO_JAVA, JAVA_VALUE, JAVA_TENSOR, JAVA_OLD_STRING } java_kind;
+
+static evalue_status judge_java(const cli_input *input, bool is_bare, evalue_error *error) {
   evalue_java_options options = {.bare_tensor = is_bare};
+  return evalue_java_decode(input->data, input->size, &options, NULL, 0, NULL, NULL, error);
+}
+
+/* One value, exactly. */
+static java_kind find_java(const cli_input *input) {
   evalue_error error;
-  if (input->has_more) return NULL;
-  evalue_status status = evalue_java_decode(input->data, input->size, &options, NULL, 0, NULL, NULL, &error);
-  if (status == EVALUE_OK) {
-    return is_bare ? "bytes of ExecuTorch's Java Tensor.toByteArray(): the tag 01 is missing"
-                   : "bytes of ExecuTorch's Java EValue.toByteArray()";
-  }
-  return error.fault == EVALUE_FAULT_STRING_BEFORE_1_2 ? "a String of ExecuTorch's Java EValue before release 1.2"
-                                                       : NULL;
+  if (input->has_more) return NO_JAVA;
+  if (judge_java(input, false, &error) == EVALUE_OK) return JAVA_VALUE;
+  if (error.fault == EVALUE_FAULT_STRING_BEFORE_1_2) return JAVA_OLD_STRING;
+  return judge_java(input, true, &error) == EVALUE_OK ? JAVA_TENSOR : NO_JAVA;
 }
 
 static bool is_json_lines(const cli_input *input) {
@@ -60,7 +62,7 @@ static bool is_json_lines(const cli_input *input) {
   return memmem(brace, size, "\"", 1) != NULL;
 }
 
-/* What bytes look like, apart from EValue's own two forms; NULL when that cannot be told. */
+/* What bytes look like, apart from the forms that the command reads; NULL when that cannot be told. */
 static const char *guess_foreign(const cli_input *input, cli_expected expected) {
   bool is_item = expected == CLI_EXPECTED_NPY || expected == CLI_EXPECTED_JSON; /* of pack */
   if (starts_with(input, "\x93NUMPY", 6)) {
@@ -75,15 +77,19 @@ static const char *guess_foreign(const cli_input *input, cli_expected expected) 
   return NULL;
 }
 
-/* Where Java bytes were expected, they can still be those of the other class; elsewhere the option that reads them may
- * help, but not with Strings that cannot be read. */
 static void put_java_guess(const cli_input *input, cli_expected expected, const char *option,
                            char text[CLI_GUESS_SIZE]) {
-  const char *java = guess_java(input, expected == CLI_EXPECTED_JAVA);
-  if (java == NULL) return;
+  static const char *const names[] = {
+      [NO_JAVA] = "",
+      [JAVA_VALUE] = "bytes of ExecuTorch's Java EValue.toByteArray()",
+      [JAVA_TENSOR] = "bytes of ExecuTorch's Java Tensor.toByteArray(): the tag 01 is missing",
+      [JAVA_OLD_STRING] = "a String of ExecuTorch's Java EValue before release 1.2",
+  };
+  java_kind kind = find_java(input);
   bool is_form = expected == CLI_EXPECTED_MESSAGE || expected == CLI_EXPECTED_SEQUENCE;
-  bool helps = is_form && strstr(java, "before") == NULL;
-  snprintf(text, CLI_GUESS_SIZE, helps ? "%s: try %s executorch-java" : "%s", java, option);
+  if (expected == CLI_EXPECTED_JAVA ? kind != JAVA_TENSOR : kind == JAVA_TENSOR) return; /* any bytes could be that */
+  bool helps = is_form && kind == JAVA_VALUE;
+  snprintf(text, CLI_GUESS_SIZE, helps ? "%s: try %s executorch-java" : "%s", names[kind], option);
 }
 
 bool cli_guess(const cli_input *input, cli_expected expected, char text[CLI_GUESS_SIZE]) {

@@ -24,17 +24,10 @@ static void draw_line(const cli_layout *l, const cli_layout_row *row, size_t pos
   else fprintf(l->stream, "%s\n", end);
 }
 
-/* The fault in words: what evalue_print_error says, without the place, which is drawn. */
+/* The fault in words; its place is drawn. */
 static void format_fault(const cli_layout *l, char *text, size_t capacity) {
-  char whole[400];
-  evalue_error nowhere = *l->fault;
-  nowhere.value_index = EVALUE_NO_INDEX;
-  evalue_print_error_of(&nowhere, l->size, whole, sizeof whole);
-  const char *what = whole; /* behind "offset N: STATUS: FIELD: " */
-  for (int i = 0; i < 3; i++) {
-    const char *colon = strstr(what, ": ");
-    if (colon != NULL) what = colon + 2;
-  }
+  char what[400];
+  evalue_print_explanation_of(l->fault, l->size, what, sizeof what);
   snprintf(text, capacity, "%s: %s", evalue_status_name(l->fault->status), what);
 }
 

@@ -7,7 +7,7 @@
 
 #include "display.h"
 
-enum { NDIM_AT = 2, SIZES_AT = 3, STRING_AT = 5 };
+enum { NDIM_AT = 2, SIZES_AT = CLI_JAVA_SIZES_AT, STRING_AT = CLI_JAVA_STRING_AT };
 
 /* How many bytes are there from a position on, and not behind the end. */
 static size_t left(const cli_layout *l, size_t position) {
@@ -56,19 +56,30 @@ static void draw_string(cli_layout *l) {
   cli_layout_bytes(l, STRING_AT, there < (size_t)length ? there : (size_t)length, CLI_PAYLOAD, "value");
 }
 
+/* The scalar type of a dtype code that any release has; -1 for others. */
+static int scalar_type_of(uint32_t dtype) {
+  switch (dtype) {
+#define EVALUE_X(scalar_type, code, since)                                                                             \
+  case code: return EVALUE_##scalar_type;
+    EVALUE_JAVA_DTYPE_TABLE(EVALUE_X)
+#undef EVALUE_X
+    default: return -1;
+  }
+}
+
 /* The scalar type, whether or not the release has it. */
 static bool draw_scalar_type(cli_layout *l) {
   char text[80] = "";
   uint32_t code = left(l, 1) != 0 ? l->data[1] : 0;
-  const char *name = evalue_scalar_type_name(code);
-  bool is_known = l->fault->fault != EVALUE_FAULT_UNKNOWN_DTYPE;
-  if (!is_known && name != NULL && l->fault->expected != EVALUE_JAVA_ANY) {
+  int scalar_type = scalar_type_of(code);
+  const char *name = scalar_type >= 0 ? evalue_scalar_type_name((uint32_t)scalar_type) : NULL;
+  if (name == NULL) {
+    snprintf(text, sizeof text, "%u: not known", (unsigned)code);
+  } else if (l->fault->fault == EVALUE_FAULT_UNKNOWN_DTYPE) {
     const char *release = evalue_java_release_name((uint32_t)l->fault->expected);
     snprintf(text, sizeof text, "%u: %s, but not in release %s", (unsigned)code, name, release);
-  } else if (!is_known || name == NULL) {
-    snprintf(text, sizeof text, "%u: not known", (unsigned)code);
   } else {
-    uint32_t size = evalue_element_size(code);
+    uint32_t size = evalue_element_size((uint32_t)scalar_type);
     snprintf(text, sizeof text, "%s, %u byte%s an element", name, (unsigned)size, cli_plural(size));
   }
   return draw_field(l, 1, 1, CLI_METADATA, "scalar_type", text);
@@ -108,7 +119,9 @@ static void draw_tensor(cli_layout *l) {
   char text[16] = "";
   memset(&t, 0, sizeof t);
   if (!draw_scalar_type(l)) return;
-  t.scalar_type = l->data[1]; /* today the dtype codes are the same numbers */
+  int scalar_type = scalar_type_of(l->data[1]);
+  if (scalar_type < 0) return;
+  t.scalar_type = (uint8_t)scalar_type;
   if (left(l, NDIM_AT) != 0) t.ndim = l->data[NDIM_AT];
   snprintf(text, sizeof text, "%u", (unsigned)t.ndim);
   if (!draw_field(l, NDIM_AT, 1, CLI_METADATA, "ndim", text) || t.ndim > EVALUE_MAX_NDIM) return;

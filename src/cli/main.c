@@ -17,7 +17,7 @@ static const char help[] =
     "  show       show what a file holds\n"
     "  check      say whether files are valid\n"
     "  unpack     turn a file into .npy files and JSON Lines\n"
-    "  convert    rewrite a file in the other form, or with another alignment\n"
+    "  convert    rewrite a file in another form, or with another alignment\n"
     "  help       say more about a command: 'evalue help COMMAND'\n"
     "\n"
     "  --help     this text\n"

@@ -29,7 +29,7 @@ static const char help[] =
     "                       {\"kind\":\"tensor\",\"scalar_type\":\"int8\",\"sizes\":[2],\"data_hex_le\":\"01ff\"}\n"
     "\n"
     "  --form F           what to make: message, sequence or executorch-java, which holds one value (default message)\n"
-    "  --executorch R     of executorch-java: the release that has to read it, 0.5 to 1.4, or any (default any)\n"
+    "  --executorch R     of executorch-java: the release that has to read it, " CLI_JAVA_RELEASES "\n"
     "  --align N          alignment of tensor data in a message, a power of two from 1 to 4096 (default 16)\n"
     "  -o OUT             the file to make, whole or not at all (default -, stdout)\n"
     "  --help             this text\n"
@@ -117,15 +117,22 @@ static int put(cli_stream *stream, const evalue *value) {
   return cli_stream_put(stream, value) ? CLI_OK : stream->failure;
 }
 
+/* Values from a file are called by its name in messages. */
+static void set_source(cli_stream *stream, const char *name) {
+  stream->source = name != NULL ? cli_input_name(name) : NULL;
+}
+
 static int put_npy(cli_stream *stream, const cli_input *input, const cli_npy *npy) {
   cli_progress progress;
   evalue value = evalue_from_tensor(&npy->tensor);
   cli_progress_start(&progress, cli_input_name(input->name), input->size);
   stream->progress = &progress;
   stream->done = 0;
+  set_source(stream, input->name);
   bool good = npy->is_big_endian ? cli_stream_put_big_endian(stream, &npy->tensor, npy->component_size)
                                  : cli_stream_put(stream, &value);
   stream->progress = NULL;
+  set_source(stream, NULL);
   cli_progress_end(&progress);
   if (!cli_input_ok(input)) return CLI_FAILURE;
   return good ? CLI_OK : stream->failure;
@@ -152,6 +159,7 @@ static int put_json(cli_stream *stream, const char *name) {
   int result;
   if (!cli_json_open(&reader, name)) return CLI_FAILURE;
   cli_progress_start(&progress, cli_input_name(name), reader.total);
+  set_source(stream, name);
   while ((result = cli_json_next(&reader, &value)) == CLI_OK) {
     if (!cli_stream_put(stream, &value)) {
       result = stream->failure;
@@ -160,6 +168,7 @@ static int put_json(cli_stream *stream, const char *name) {
     cli_progress_at(&progress, reader.done);
   }
   cli_progress_end(&progress);
+  set_source(stream, NULL);
   cli_json_close(&reader);
   return result == CLI_JSON_END ? CLI_OK : result;
 }

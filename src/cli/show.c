@@ -12,19 +12,17 @@ static const char help[] =
     "\n"
     "  --json           JSON Lines, one value a line; 'evalue pack --json' reads them\n"
     "  --layout         the bytes: offset, hex, field and meaning\n"
-    "  --form F         what FILE is: message, sequence or executorch-java (default message)\n"
-    "  --executorch R   of executorch-java: the release that wrote it, 0.5 to 1.4, or any (default any)\n"
-    "  --allow WHAT     of executorch-java: accept what ExecuTorch does, too: trailing (bytes after the value), bool\n"
-    "                   (other bytes than 0 and 1 are true) or utf8 (a String of any bytes); may be given again\n"
-    "  --color WHEN     colours in the layout: auto, always or never (default auto: on a terminal, unless NO_COLOR is\n"
-    "                   set)\n"
-    "  --help           this text\n"
-    "\n"
-    "FILE may be -, stdin.\n"
-    "\n"
-    "Exit status: 0 good; 1 bad data; 2 usage or I/O.\n"
-    "\n"
-    "example: evalue show --layout values.evalue\n";
+    "  --form F         what FILE is: message, sequence or executorch-java (default message)\n" CLI_JAVA_HELP(
+        "wrote it") "  --color WHEN     colours in the layout: auto, always or never (default auto: on a terminal, "
+                    "unless NO_COLOR is\n"
+                    "                   set)\n"
+                    "  --help           this text\n"
+                    "\n"
+                    "FILE may be -, stdin.\n"
+                    "\n"
+                    "Exit status: 0 good; 1 bad data; 2 usage or I/O.\n"
+                    "\n"
+                    "example: evalue show --layout values.evalue\n";
 
 typedef struct show_options {
   const char *file, *form_text, *colour_text;

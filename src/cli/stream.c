@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../text/shared.h"
 #include "cli.h"
 
 enum { PART_SIZE = 1 << 22, SWAP_SIZE = 1 << 15 };
@@ -73,14 +74,14 @@ static bool refuse(cli_stream *stream, const char *what, const char *why) {
 /* This form cannot say the value. The place in the bytes that are not written is of no interest, but for the one in a
  * String. */
 static bool refuse_value(cli_stream *stream, const evalue_error *error) {
-  enum { STRING_AT = 5 };
-  char text[400], place[64] = "", why[480];
-  evalue_print_error(error, text, sizeof text);
-  const char *index = strstr(text, "value 0: ");
+  char what[400], place[64] = "", why[560];
+  evalue_print_explanation_of(error, UINT64_MAX, what, sizeof what);
   if (error->fault == EVALUE_FAULT_BAD_UTF8) {
-    snprintf(place, sizeof place, " at %llu of the String", (unsigned long long)error->position - STRING_AT);
+    unsigned long long at = (unsigned long long)error->position - CLI_JAVA_STRING_AT;
+    snprintf(place, sizeof place, " at %llu of the String", at);
   }
-  snprintf(why, sizeof why, "%s%s", index != NULL ? index + strlen("value 0: ") : text, place);
+  snprintf(why, sizeof why, "%s: %s: %s%s", evalue_status_name(error->status), evalue_field_name(error->field), what,
+           place);
   return refuse(stream, "cannot hold the value", why);
 }
 

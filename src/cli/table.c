@@ -173,7 +173,7 @@ static void put_title(const table *t, const cli_input *input, const cli_reader *
   fputc('\n', t->stream);
 }
 
-static void put_table(table *t, const cli_input *input, const cli_format *format) {
+static int put_table(table *t, const cli_input *input, const cli_format *format) {
   cli_reader reader;
   evalue_element element;
   evalue value;
@@ -184,7 +184,7 @@ static void put_table(table *t, const cli_input *input, const cli_format *format
   while (!ferror(t->stream) && cli_reader_next_element(&reader, &element, &value) == EVALUE_OK) {
     if (element.tag <= EVALUE_TAG_BOOL) put_line(t, index++, &value, element.payload.size);
   }
-  cli_reader_close(&reader);
+  return cli_reader_finish(&reader);
 }
 
 int cli_show_table(FILE *stream, const cli_input *input, const cli_format *format) {
@@ -195,8 +195,9 @@ int cli_show_table(FILE *stream, const cli_input *input, const cli_format *forma
     look(&t, &reader);
     if (cli_reader_error(&reader)->status == EVALUE_NO_SPACE) return cli_reader_finish(&reader);
     put_title(&t, input, &reader);
-    if (t.widths[INDEX] != 0) put_table(&t, input, format);
+    cli_reader_close(&reader); /* the next one needs the memory */
   }
+  if (t.widths[INDEX] != 0) return put_table(&t, input, format);
   if (cli_reader_error(&reader)->status != EVALUE_OK) fflush(stream);
   return cli_reader_finish(&reader);
 }

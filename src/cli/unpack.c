@@ -15,22 +15,21 @@ static const char help[] =
     "Writes the tensors of FILE as DIR/0000.npy and so on (the number is the value's index), and all values,\n"
     "tensors too, as DIR/values.jsonl: JSON Lines, which 'evalue pack --json' turns into the same values again.\n"
     "\n"
-    "  --form F         what FILE is: message, sequence or executorch-java (default message)\n"
-    "  --executorch R   of executorch-java: the release that wrote it, 0.5 to 1.4, or any (default any)\n"
-    "  --allow WHAT     of executorch-java: accept what ExecuTorch does, too: trailing (bytes after the value), bool\n"
-    "                   (other bytes than 0 and 1 are true) or utf8 (a String of any bytes); may be given again\n"
-    "  --no-json        write the .npy files only\n"
-    "  -d DIR           a directory that is empty, or does not exist yet; it gets all files or none\n"
-    "  --help           this text\n"
-    "\n"
-    "FILE may be -, stdin. Ancillary elements and the alignment of FILE are not kept. Scalar types that NumPy lacks\n"
-    "become opaque bytes, such as |V2 for bfloat16 ('evalue pack --as' takes them back); a dim_order that is neither "
-    "C\n"
-    "nor Fortran order becomes C order in the .npy file, and is kept in values.jsonl.\n"
-    "\n"
-    "Exit status: 0 good; 1 bad data; 2 usage or I/O.\n"
-    "\n"
-    "example: evalue unpack -d values values.evalue\n";
+    "  --form F         what FILE is: message, sequence or executorch-java (default message)\n" CLI_JAVA_HELP(
+        "wrote it") "  --no-json        write the .npy files only\n"
+                    "  -d DIR           a directory that is empty, or does not exist yet; it gets all files or none\n"
+                    "  --help           this text\n"
+                    "\n"
+                    "FILE may be -, stdin. Ancillary elements and the alignment of FILE are not kept. Scalar types "
+                    "that NumPy lacks\n"
+                    "become opaque bytes, such as |V2 for bfloat16 ('evalue pack --as' takes them back); a dim_order "
+                    "that is neither "
+                    "C\n"
+                    "nor Fortran order becomes C order in the .npy file, and is kept in values.jsonl.\n"
+                    "\n"
+                    "Exit status: 0 good; 1 bad data; 2 usage or I/O.\n"
+                    "\n"
+                    "example: evalue unpack -d values values.evalue\n";
 
 enum { PART_SIZE = 1 << 22 };
 
