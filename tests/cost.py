@@ -51,8 +51,9 @@ def main():
     for ndim in 0, 4, 16:
         bare, _ = instructions("probe_bare", "bare", ndim)
         java, _ = instructions("probe_java", "java", ndim)
-        print("the header of a tensor of %d dimensions: %d instructions; as Java bytes: %d (limit %d)" % (ndim, bare, java, 2 * bare))
-        good &= java <= 2 * bare
+        measured, _ = instructions("probe_measure", "measure", ndim)
+        print("the header of a tensor of %d dimensions: %d instructions; as Java bytes: %d, only measured: %d (limit %d)" % (ndim, bare, java, measured, 2 * bare))
+        good &= max(java, measured) <= 2 * bare
     sys.exit(0 if good else "the cost grows where it should not")
 
 

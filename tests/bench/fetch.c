@@ -2,9 +2,9 @@
 /*
  * Reads every input of a bundle from memory that nothing else looks at, for single_fetch.py to watch: fetch BUNDLE.
  *
- * A bundle is inputs, one after the other: u8 1 for a sequence, u32 size, bytes. Each goes into pages of its own, by
- * read(), which is no load of this program's. What is said of each on stdout: address, size, and then position and size
- * of the bytes that may not be looked at at all.
+ * A bundle is inputs, one after the other: u8 1 for a sequence, 2 for ExecuTorch's Java bytes, 0 for a message, u32
+ * size, bytes. Each goes into pages of its own, by read(), which is no load of this program's. What is said of each on
+ * stdout: address, size, and then position and size of the bytes that may not be looked at at all.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,6 +18,12 @@ static evalue values[2048];
 
 static void put_payload(const uint8_t *pages, const void *data, size_t nbytes) {
   if (nbytes != 0) printf(" %zu %zu", (size_t)((const uint8_t *)data - pages), nbytes);
+}
+
+static void watch_java(const uint8_t *pages, size_t size) {
+  static uint8_t scratch[1 << 16];
+  evalue_java_decode(pages, size, NULL, scratch, sizeof scratch, values, NULL, NULL);
+  printf("input %p %zu\n", (const void *)pages, size);
 }
 
 static void watch(const uint8_t *pages, size_t size, bool is_sequence) {
@@ -40,7 +46,8 @@ int main(int argc, char **argv) {
     size_t size = evalue_load_u32(head + 1);
     uint8_t *pages = mmap(NULL, size + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED || read(fd, pages, size) != (ssize_t)size) return 2;
-    watch(pages, size, head[0] == 1); /* never unmapped, so that an address means one input */
+    if (head[0] == 2) watch_java(pages, size); /* never unmapped, so that an address means one input */
+    else watch(pages, size, head[0] == 1);
   }
   return 0;
 }

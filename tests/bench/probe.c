@@ -8,6 +8,7 @@
  *   empty N     N tensors of sizes [0, 2147483647] decoded
  *   bare N      one bare value, a tensor of one byte and N dimensions, decoded
  *   java N      the same as ExecuTorch's Java bytes
+ *   measure N   the same, only measured
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,12 @@ __attribute__((noinline)) evalue_status probe_bare(const void *data, size_t size
 __attribute__((noinline)) evalue_status probe_java(const void *data, size_t size, evalue *value) {
   uint64_t used;
   return evalue_java_decode(data, size, NULL, NULL, 0, value, &used, NULL);
+}
+
+__attribute__((noinline)) evalue_status probe_measure(const void *data, size_t size, evalue *value) {
+  uint64_t value_size, scratch_size;
+  (void)value;
+  return evalue_java_measure(data, size, NULL, &value_size, &scratch_size, NULL);
 }
 
 /* A tensor of that many bytes: rows of 2^20 and one byte each, so that sizes fit. The data may not be touched. */
@@ -71,7 +78,10 @@ static int probe_many(size_t n, const evalue *one) {
   return probe_decode(bytes, (size_t)size, values, n) == EVALUE_OK ? 0 : 1;
 }
 
-static int probe_header(size_t ndim, bool is_java) {
+typedef evalue_status probe(const void *data, size_t size, evalue *value);
+
+static int probe_header(size_t ndim, probe *one) {
+  bool is_java = one != probe_bare;
   int32_t sizes[EVALUE_MAX_NDIM];
   uint8_t data = 7, bytes[200];
   uint64_t size;
@@ -82,7 +92,7 @@ static int probe_header(size_t ndim, bool is_java) {
   evalue_status status = is_java ? evalue_java_encode(&v, NULL, bytes, sizeof bytes, &size, NULL)
                                  : evalue_sequence_encode(&v, 1, bytes, sizeof bytes, &size);
   if (status != EVALUE_OK) return 2;
-  status = is_java ? probe_java(bytes, (size_t)size, &v) : probe_bare(bytes, (size_t)size, &v);
+  status = one(bytes, (size_t)size, &v);
   return status == EVALUE_OK && v.tensor.ndim == ndim ? 0 : 1;
 }
 
@@ -97,7 +107,8 @@ int main(int argc, char **argv) {
   if (strcmp(argv[1], "gather") == 0) return probe_large(number, true);
   if (strcmp(argv[1], "none") == 0) return probe_many((size_t)number, &none);
   if (strcmp(argv[1], "empty") == 0) return probe_many((size_t)number, &empty);
-  if (strcmp(argv[1], "bare") == 0) return probe_header((size_t)number, false);
-  if (strcmp(argv[1], "java") == 0) return probe_header((size_t)number, true);
+  if (strcmp(argv[1], "bare") == 0) return probe_header((size_t)number, probe_bare);
+  if (strcmp(argv[1], "java") == 0) return probe_header((size_t)number, probe_java);
+  if (strcmp(argv[1], "measure") == 0) return probe_header((size_t)number, probe_measure);
   return 2;
 }
