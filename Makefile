@@ -36,7 +36,7 @@ JANSSON_CFLAGS = $(shell pkg-config --cflags jansson)
 JANSSON_LIBS = $(shell pkg-config --libs jansson)
 
 core_sources := $(wildcard src/core/*.c)
-lib_sources := $(core_sources) $(wildcard src/text/*.c src/executorch/*.c)
+lib_sources := $(core_sources) $(wildcard src/text/*.c src/executorch/*.c src/log/*.c src/sink/*.c)
 cli_sources := $(wildcard src/cli/*.c)
 headers := $(wildcard include/evalue/*.h)
 
@@ -47,7 +47,7 @@ cli_objects := $(cli_sources:%.c=$(BUILD)/%.o)
 static_lib := $(BUILD)/libevalue.a
 shared_lib := $(BUILD)/libevalue.so.$(VERSION)
 
-.PHONY: all lib test test-core test-cli test-fuzz test-snippets test-exports test-install test-reference test-cost test-fetch test-cross \
+.PHONY: all lib test test-core test-cli test-processes test-fuzz test-snippets test-exports test-install test-reference test-cost test-fetch test-cross \
         test-all bench fuzz install uninstall size format format-check licence-check lint clean
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -56,7 +56,7 @@ all: lib $(BUILD)/evalue
 
 lib: $(static_lib) $(shared_lib)
 
-library_compile = $(CC) $(BASE) $(CFLAGS) $(CPPFLAGS) -fvisibility=hidden
+library_compile = $(CC) $(BASE) -D_POSIX_C_SOURCE=200809L $(CFLAGS) $(CPPFLAGS) -fvisibility=hidden
 
 $(lib_objects): $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
@@ -85,7 +85,7 @@ $(BUILD)/evalue: $(cli_objects) $(static_lib)
 
 # ---- tests ----
 
-test: test-core test-snippets test-exports test-cli test-fuzz test-reference test-install
+test: test-core test-snippets test-exports test-processes test-cli test-fuzz test-reference test-install
 	@echo "all tests passed ($(CC)$(if $(SANITIZE), $(SANITIZE)))"
 
 unit_sources := $(wildcard tests/unit/*/test_*.c)
@@ -122,10 +122,14 @@ test-snippets: all
 	CC="$(CC)" BUILD="$(BUILD)" SANITIZERS="$(sanitizers)" $(PYTHON) tests/snippets.py
 
 test-exports: $(shared_lib)
-	$(PYTHON) tests/exports.py $(shared_lib) $(headers)
+	CC="$(CC)" $(PYTHON) tests/exports.py $(shared_lib) $(headers)
 
 test-cli: $(BUILD)/evalue
 	EVALUE=$(BUILD)/evalue $(PYTHON) -m unittest discover -s tests/cli
+
+# Processes: logs of several at once, and sinks whose system calls fail.
+test-processes: lib
+	CC="$(CC)" BUILD="$(BUILD)" SANITIZERS="$(sanitizers)" $(PYTHON) -m unittest discover -s tests/log
 
 test-reference:
 	$(PYTHON) spec/reference.py check spec/vectors

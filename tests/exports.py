@@ -4,10 +4,13 @@
 
     exports.py LIBRARY.so HEADER...
 """
+import os
 import pathlib
 import re
 import subprocess
 import sys
+
+CC = os.environ.get("CC", "cc")
 
 # The core calls nothing else. clang calls bcmp where only the equality that memcmp finds matters. (What sanitizers add is left out.)
 ALLOWED = {"memcpy", "memset", "memcmp", "memmove", "bcmp"}
@@ -28,9 +31,9 @@ def needed_by(objects):
 def main():
     library, headers = pathlib.Path(sys.argv[1]), sys.argv[2:]
     declared = set()
-    for header in headers:
-        text = pathlib.Path(header).read_text()
-        declared |= set(re.findall(r"EVALUE_API[^;(]*?\b(evalue_\w+)\(", text))
+    for header in headers:  # preprocessed, because tables make some names
+        text = subprocess.run([CC, "-E", "-P", "-Iinclude", header], check=True, capture_output=True, text=True).stdout
+        declared |= set(re.findall(r'visibility\("default"\)\)\)[^;(]*?\b(evalue_\w+)\s*[(;]', text))
     exported = {name for name in symbols("-D", "--defined-only", str(library)) if name != "EVALUE_0"}
     exported = {name for name in exported if not name.startswith(("__asan", "__ubsan", "__odr_asan", "__sanitizer"))}
     for name in sorted(exported - declared):

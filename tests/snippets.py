@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the documentation shows has to work. Run by `make test-snippets`.
 
-Each public header compiles alone, as C11 and as C++17. The snippet in each header's first comment compiles and runs, within the declarations below. The README's
-programs compile, and print and write what the README says about the message that the README's command packs.
+Each public header compiles alone, as C11 and as C++17. The snippet in each header's first comment compiles and runs, within the declarations below. So do the
+programs of the modules' READMEs. The README's programs compile, and print and write what the README says about the message that the README's command packs.
 """
 import os
 import pathlib
@@ -113,6 +113,16 @@ def check_readme(folder):
         sys.exit("write.c and the pack command write different bytes")
 
 
+def check_module(readme, folder):
+    """The program of a module's README compiles, runs, and prints what stands behind it, if anything does."""
+    text = readme.read_text()
+    program, = re.findall(r"```c\n(.*?)```", text, re.S)
+    printed = re.search(r"<!-- prints -->\n```text\n(.*?)```", text, re.S)
+    out = compile_and_run(program, folder)
+    if printed:
+        check_output(str(readme), out, printed.group(1))
+
+
 def check_output(what, out, shown):
     if out != shown:
         sys.exit("%s prints\n%s\nand the README says\n%s" % (what, out, shown))
@@ -126,7 +136,10 @@ def main():
         for header in headers:
             check_snippet(header, folder)
         check_readme(folder)
-    print("%d headers compile alone, their snippets and the README's programs run" % len(headers))
+        modules = sorted(pathlib.Path("src").glob("*/README.md"))
+        for readme in modules:
+            check_module(readme, folder)
+    print("%d headers compile alone, their snippets and the programs of %d READMEs run" % (len(headers), 1 + len(modules)))
 
 
 main()

@@ -13,6 +13,7 @@
  * - version.h, status.h: which library; what went wrong, and where
  * - value.h, tensor.h: values; tensor arithmetic
  * - reader.h, writer.h: bytes to values; values to bytes
+ * - log.h: logging by component
  * - executorch_java.h: the bytes of ExecuTorch's Android class EValue
  * - inline.h: byte loads and stores, checked arithmetic
  * - text.h: values and errors for people
@@ -22,6 +23,7 @@
 
 #include "evalue/executorch_java.h"
 #include "evalue/inline.h"
+#include "evalue/log.h"
 #include "evalue/reader.h"
 #include "evalue/status.h"
 #include "evalue/tensor.h"
