@@ -130,6 +130,7 @@ test-cli: $(BUILD)/evalue
 # Processes: logs of several at once, and sinks whose system calls fail.
 test-processes: lib
 	CC="$(CC)" BUILD="$(BUILD)" SANITIZERS="$(sanitizers)" $(PYTHON) -m unittest discover -s tests/log
+	CC="$(CC)" BUILD="$(BUILD)" SANITIZERS="$(sanitizers)" $(PYTHON) -m unittest discover -s tests/faults
 
 test-reference:
 	$(PYTHON) spec/reference.py check spec/vectors

@@ -14,6 +14,8 @@
  * - value.h, tensor.h: values; tensor arithmetic
  * - reader.h, writer.h: bytes to values; values to bytes
  * - log.h: logging by component
+ * - sink.h: where bytes go: memory, files, callbacks, several places
+ * - tracer.h: the values that pass a point of a program, into a sink
  * - executorch_java.h: the bytes of ExecuTorch's Android class EValue
  * - inline.h: byte loads and stores, checked arithmetic
  * - text.h: values and errors for people
@@ -25,9 +27,11 @@
 #include "evalue/inline.h"
 #include "evalue/log.h"
 #include "evalue/reader.h"
+#include "evalue/sink.h"
 #include "evalue/status.h"
 #include "evalue/tensor.h"
 #include "evalue/text.h"
+#include "evalue/tracer.h"
 #include "evalue/value.h"
 #include "evalue/version.h"
 #include "evalue/writer.h"

@@ -35,7 +35,8 @@ extern "C" {
   X(LIMIT,       "limit",       "a limit of the caller or of the format is exceeded")       \
   X(NO_SPACE,    "no_space",    "the caller's memory is too small")                         \
   X(IO,          "io",          "reading or writing failed")                                \
-  X(MISUSE,      "misuse",      "an argument is not what the function asks for")
+  X(MISUSE,      "misuse",      "an argument is not what the function asks for")          \
+  X(POISONED,    "poisoned",    "an earlier failure has left a part of a record behind")
 
 /* clang-format on */
 

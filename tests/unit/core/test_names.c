@@ -14,7 +14,7 @@
 
 /* Copies of what the headers promise: a name is part of the interface, so changing one has to break a test. */
 static const char *const statuses[] = {"ok",    "end",      "truncated", "malformed", "unsupported",
-                                       "limit", "no_space", "io",        "misuse"};
+                                       "limit", "no_space", "io",        "misuse",    "poisoned"};
 static const char *const fields[] = {"none",  "magic",     "major", "minor",  "alignment", "flags",       "body_length",
                                      "count", "trailing",  "tag",   "length", "bool",      "scalar_type", "ndim",
                                      "size",  "dim_order", "pad",   "int",    "double",    "string",      "data"};

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Records in a ring of memory: what the ring sink and the deferred sink keep. Before each record stands a word: its
+ * size, and above it the logarithm of its alignment. A record is seen by readers only when it is complete.
+ */
+#include <stdatomic.h>
+
+#include "sink_internal.h"
+
+enum { SIZE_BITS = 56 };
+
+/* ---- bytes round the end of the memory ---- */
+
+/* The place of the byte that is `distance` behind the oldest; distance is at most the capacity. */
+static size_t place_of(const evalue_record_queue *q, size_t distance) {
+  size_t to_end = q->capacity - q->head;
+  return distance < to_end ? q->head + distance : distance - to_end;
+}
+
+static void put(evalue_record_queue *q, const void *bytes, size_t nbytes) {
+  size_t place = place_of(q, q->filled), first = q->capacity - place;
+  if (first > nbytes) first = nbytes;
+  evalue_copy_bytes(q->data + place, bytes, first);
+  evalue_copy_bytes(q->data, (const uint8_t *)bytes + first, nbytes - first);
+  q->filled += nbytes;
+}
+
+static uint64_t word_at(const evalue_record_queue *q, size_t distance) {
+  uint8_t bytes[EVALUE_RECORD_OVERHEAD];
+  for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = q->data[place_of(q, distance + i)];
+  return evalue_load_u64(bytes);
+}
+
+static size_t size_of(uint64_t word) {
+  return (size_t)(word & ((UINT64_C(1) << SIZE_BITS) - 1));
+}
+
+/* ---- records ---- */
+
+void evalue_queue_init(evalue_record_queue *q, void *data, size_t capacity) {
+  memset(q, 0, sizeof *q);
+  q->data = (uint8_t *)data;
+  q->capacity = capacity;
+}
+
+bool evalue_queue_could_hold(const evalue_record_queue *q, uint64_t nbytes) {
+  return q->capacity >= EVALUE_RECORD_OVERHEAD && nbytes <= q->capacity - EVALUE_RECORD_OVERHEAD;
+}
+
+bool evalue_queue_begin(evalue_record_queue *q, uint64_t nbytes, uint32_t alignment) {
+  uint8_t bytes[EVALUE_RECORD_OVERHEAD];
+  uint64_t logarithm = 0;
+  if (!evalue_queue_could_hold(q, nbytes) || nbytes + EVALUE_RECORD_OVERHEAD > q->capacity - q->filled) return false;
+  while (UINT64_C(1) << logarithm < alignment) logarithm++;
+  evalue_store_u64(bytes, nbytes | logarithm << SIZE_BITS);
+  q->mark = q->filled;
+  put(q, bytes, sizeof bytes);
+  return true;
+}
+
+void evalue_queue_write(evalue_record_queue *q, const evalue_slice *slices, size_t n) {
+  for (size_t i = 0; i < n; i++) put(q, slices[i].data, slices[i].size);
+}
+
+void evalue_queue_end(evalue_record_queue *q) {
+  atomic_signal_fence(memory_order_seq_cst); /* a signal handler may look */
+  q->records++;
+}
+
+void evalue_queue_undo(evalue_record_queue *q) {
+  q->filled = q->mark;
+}
+
+void evalue_queue_drop(evalue_record_queue *q) {
+  size_t whole = EVALUE_RECORD_OVERHEAD + size_of(word_at(q, 0));
+  q->records--;
+  atomic_signal_fence(memory_order_seq_cst);
+  q->head = place_of(q, whole);
+  q->filled -= whole;
+}
+
+bool evalue_queue_record(const evalue_record_queue *q, uint64_t k, evalue_slice parts[2], uint32_t *alignment) {
+  size_t distance = 0;
+  if (k >= q->records) return false;
+  for (; k > 0; k--) distance += EVALUE_RECORD_OVERHEAD + size_of(word_at(q, distance));
+  uint64_t word = word_at(q, distance);
+  size_t nbytes = size_of(word), place = place_of(q, distance + EVALUE_RECORD_OVERHEAD), first = q->capacity - place;
+  if (first > nbytes) first = nbytes;
+  parts[0] = (evalue_slice){q->data + place, first};
+  parts[1] = (evalue_slice){q->data, nbytes - first};
+  *alignment = UINT32_C(1) << (word >> SIZE_BITS);
+  return true;
+}
+
+/* Writes the k-th record to a sink. */
+static evalue_status hand_on(const evalue_record_queue *q, uint64_t k, evalue_sink *to) {
+  evalue_slice parts[2];
+  uint32_t alignment;
+  if (!evalue_queue_record(q, k, parts, &alignment)) return EVALUE_END;
+  evalue_status status = evalue_sink_begin(to, (uint64_t)parts[0].size + parts[1].size, alignment, NULL);
+  if (status == EVALUE_OK) status = evalue_sink_append(to, parts, 2);
+  if (status == EVALUE_OK) evalue_sink_end(to);
+  return status;
+}
+
+/* ---- the ring ---- */
+
+static evalue_record_queue *ring_queue(evalue_sink *sink) {
+  return &((evalue_ring_sink *)(void *)sink)->queue;
+}
+
+static evalue_status ring_begin(evalue_sink *sink, uint64_t nbytes, uint32_t alignment) {
+  evalue_record_queue *q = ring_queue(sink);
+  if (!evalue_queue_could_hold(q, nbytes)) return EVALUE_NO_SPACE;
+  while (!evalue_queue_begin(q, nbytes, alignment)) evalue_queue_drop(q);
+  return EVALUE_OK;
+}
+
+static evalue_status ring_write(evalue_sink *sink, const evalue_slice *slices, size_t n) {
+  evalue_queue_write(ring_queue(sink), slices, n);
+  return EVALUE_OK;
+}
+
+static void ring_end(evalue_sink *sink) {
+  evalue_queue_end(ring_queue(sink));
+}
+
+static evalue_status ring_undo(evalue_sink *sink) {
+  evalue_queue_undo(ring_queue(sink));
+  return EVALUE_OK;
+}
+
+evalue_status evalue_ring_sink_init(evalue_ring_sink *s, void *data, size_t capacity) {
+  static const evalue_sink_functions functions = {
+      .begin = ring_begin, .write = ring_write, .end = ring_end, .undo = ring_undo};
+  if (s == NULL) return EVALUE_MISUSE;
+  evalue_queue_init(&s->queue, data, capacity);
+  return evalue_sink_init(&s->sink, data != NULL ? &functions : NULL, 0, 0);
+}
+
+evalue_status evalue_ring_sink_record(const evalue_ring_sink *s, uint64_t k, evalue_slice parts[2]) {
+  uint32_t alignment;
+  if (s == NULL || parts == NULL) return EVALUE_MISUSE;
+  return evalue_queue_record(&s->queue, k, parts, &alignment) ? EVALUE_OK : EVALUE_END;
+}
+
+evalue_status evalue_ring_sink_dump(const evalue_ring_sink *s, evalue_sink *to) {
+  evalue_status status = EVALUE_OK;
+  if (s == NULL || to == NULL || to == &s->sink) return EVALUE_MISUSE;
+  for (uint64_t k = 0; status == EVALUE_OK; k++) status = hand_on(&s->queue, k, to);
+  return status == EVALUE_END ? EVALUE_OK : status;
+}
+
+/* ---- records that wait for their time ---- */
+
+static evalue_record_queue *deferred_queue(evalue_sink *sink) {
+  return &((evalue_deferred_sink *)(void *)sink)->queue;
+}
+
+static evalue_status deferred_begin(evalue_sink *sink, uint64_t nbytes, uint32_t alignment) {
+  return evalue_queue_begin(deferred_queue(sink), nbytes, alignment) ? EVALUE_OK : EVALUE_NO_SPACE;
+}
+
+static evalue_status deferred_write(evalue_sink *sink, const evalue_slice *slices, size_t n) {
+  evalue_queue_write(deferred_queue(sink), slices, n);
+  return EVALUE_OK;
+}
+
+static void deferred_end(evalue_sink *sink) {
+  evalue_queue_end(deferred_queue(sink));
+}
+
+static evalue_status deferred_undo(evalue_sink *sink) {
+  evalue_queue_undo(deferred_queue(sink));
+  return EVALUE_OK;
+}
+
+static evalue_status deferred_flush(evalue_sink *sink) {
+  evalue_deferred_sink *s = (evalue_deferred_sink *)(void *)sink;
+  evalue_status status;
+  while ((status = hand_on(&s->queue, 0, s->target)) == EVALUE_OK) evalue_queue_drop(&s->queue);
+  if (status == EVALUE_END) status = evalue_sink_flush(s->target);
+  sink->system_error = s->target->system_error;
+  return status;
+}
+
+evalue_status evalue_deferred_sink_init(evalue_deferred_sink *s, void *data, size_t capacity, evalue_sink *target) {
+  static const evalue_sink_functions functions = {.begin = deferred_begin,
+                                                  .write = deferred_write,
+                                                  .end = deferred_end,
+                                                  .undo = deferred_undo,
+                                                  .flush = deferred_flush};
+  if (s == NULL) return EVALUE_MISUSE;
+  evalue_queue_init(&s->queue, data, capacity);
+  s->target = target;
+  bool is_good = data != NULL && target != NULL && target != &s->sink;
+  return evalue_sink_init(&s->sink, is_good ? &functions : NULL, 0, 0);
+}
