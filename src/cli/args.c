@@ -31,6 +31,25 @@ static void split(cli_args *args) {
   }
 }
 
+bool cli_set_log(const char *spec, int *exit_code) {
+  char text[1000];
+  evalue_status status = evalue_log_override(spec, text, sizeof text);
+  *exit_code = CLI_OK;
+  if (status != EVALUE_OK) {
+    *exit_code = cli_usage_error("--log: %s", text);
+  } else if (text[0] != '\0') {
+    puts(text); /* the list that was asked for */
+  }
+  return status == EVALUE_OK && text[0] == '\0';
+}
+
+/* Takes the option that every command has. */
+static bool take_log(cli_args *args) {
+  const char *spec = cli_args_value(args);
+  if (spec == NULL) return stop(args, CLI_FAILURE);
+  return cli_set_log(spec, &args->exit_code) ? cli_args_next(args) : stop(args, args->exit_code);
+}
+
 bool cli_args_next(cli_args *args) {
   if (args->stop) return false;
   if (args->attached != NULL) {
@@ -46,6 +65,7 @@ bool cli_args_next(cli_args *args) {
     return cli_args_next(args);
   }
   split(args);
+  if (cli_args_is(args, "--log")) return take_log(args);
   if (args->attached == NULL && (cli_args_is(args, "--help") || cli_args_is(args, "-h"))) {
     fputs(args->help, stdout);
     return stop(args, CLI_OK);

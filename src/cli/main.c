@@ -23,6 +23,9 @@ static const char help[] =
     "  --help     this text\n"
     "  --version  the version\n"
     "\n"
+    "Each command takes --log SPEC: what to log on stderr. +reader,sink,-ipc is debug for reader, info for sink and\n"
+    "errors only for ipc; why_rejected and why_copied tell why; help lists the names. So does EVALUE_LOGS.\n"
+    "\n"
     "Exit status: 0 good; 1 bad data; 2 usage or I/O.\n"
     "\n"
     "example: evalue pack --tensor image.npy --int 7 -o values.evalue && evalue show values.evalue\n";
@@ -89,7 +92,22 @@ static int run_help(char **names) {
   return command->run(2, arguments);
 }
 
+/* Takes --log SPEC where a command's name is expected; NULL when the program ends here. */
+static char **take_log(char **argv, int *exit_code) {
+  while (argv[1] != NULL && strcmp(argv[1], "--log") == 0) {
+    if (argv[2] == NULL) *exit_code = cli_usage_error("--log needs a value");
+    if (argv[2] == NULL || !cli_set_log(argv[2], exit_code)) return NULL;
+    argv += 2;
+  }
+  return argv;
+}
+
 static int run(int argc, char **argv) {
+  int exit_code = CLI_OK;
+  char **rest = take_log(argv, &exit_code);
+  if (rest == NULL) return exit_code;
+  argc -= (int)(rest - argv);
+  argv = rest;
   if (argc < 2) {
     fputs(help, stderr);
     return CLI_FAILURE;

@@ -15,6 +15,7 @@ static evalue_status read_java(cli_reader *r, evalue *value) {
       evalue_java_decode(input->data, input->size, &r->format.java, NULL, 0, value, &used, &r->java_error);
   if (status == EVALUE_NO_SPACE) {
     size_t needed = (size_t)r->java_error.expected;
+    EVALUE_LOG_COPIED(&evalue_log_executorch_java, needed, "the elements are wider than a byte, and big-endian");
     r->memory = malloc(needed);
     if (r->memory == NULL) return status;
     status =

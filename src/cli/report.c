@@ -99,6 +99,8 @@ const char *cli_byte(uint8_t byte, char text[CLI_BYTE_SIZE]) {
 void cli_report_fault(const cli_input *input, cli_form form, const evalue_error *error) {
   char fault[1024], guess[CLI_GUESS_SIZE] = "";
   bool is_guessed = false;
+  EVALUE_LOG_REJECTED(form == CLI_JAVA ? &evalue_log_executorch_java : &evalue_log_reader, error, input->data,
+                      input->size);
   evalue_print_error_of(error, input->size, fault, sizeof fault);
   if (form == CLI_JAVA) {
     is_guessed = cli_guess(input, CLI_EXPECTED_JAVA, guess);

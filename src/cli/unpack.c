@@ -68,6 +68,8 @@ static bool write_data(job *j, int fd, const char *name, const uint8_t *data, si
 /* Writes a tensor whose dim_order .npy cannot express, in C order. */
 static bool write_copy(job *j, int fd, const char *name, const evalue_tensor *tensor) {
   uint8_t *copy = malloc(tensor->nbytes);
+  EVALUE_LOG_COPIED(&evalue_log_cli, tensor->nbytes,
+                    ".npy has C order and Fortran order, and the dim_order is neither");
   if (copy == NULL) return fail(name, "cannot copy the tensor to C order", ENOMEM);
   evalue_status status = evalue_tensor_copy(tensor, NULL, EVALUE_LITTLE_ENDIAN, copy, tensor->nbytes);
   bool good = status == EVALUE_OK && write_data(j, fd, name, copy, tensor->nbytes);
