@@ -196,9 +196,10 @@ EVALUE_API evalue_status evalue_file_sink_init(evalue_file_sink *sink, int fd, c
 
 /**
  * Starts a sink into a file by its path, creating it if need be, with the mode 0666 less the umask. Offsets are
- * positions in the file. With options->publish, path must stay valid until the sink is closed: then the file, on the
- * disk (unless sync is EVALUE_SYNC_NEVER), replaces what was there by a rename, and its directory is synchronised; a
- * sink that was poisoned, or is discarded, leaves what was there. Statuses as for evalue_file_sink_init.
+ * positions in the file. With options->publish, path must stay valid until the sink is closed: then the file, which is
+ * on the disk whatever options->sync says, replaces what was there by a rename (a symbolic link itself), and its
+ * directory is synchronised; a sink that was poisoned, or is discarded, leaves what was there. Statuses as for
+ * evalue_file_sink_init.
  */
 EVALUE_API evalue_status evalue_file_sink_open(evalue_file_sink *sink, const char *path,
                                                const evalue_sink_options *options);

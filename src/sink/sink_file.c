@@ -170,13 +170,14 @@ static evalue_status file_flush(evalue_sink *sink) {
 static evalue_status file_close(evalue_sink *sink, bool is_good) {
   evalue_file_sink *s = file_of(sink);
   evalue_status status = EVALUE_OK;
-  bool wants_sync = s->sync == EVALUE_SYNC_CLOSE;
+  bool is_published = s->directory >= 0; /* and has to be on the disk by then */
+  bool wants_sync = s->sync == EVALUE_SYNC_CLOSE || (is_published && s->sync == EVALUE_SYNC_NEVER);
   if (is_good && wants_sync) status = synchronise(s);
   if (s->owns_fd != 0 && close(s->fd) != 0 && status == EVALUE_OK && errno != EINTR) {
     status = evalue_file_fail(s, errno);
   }
   s->fd = -1;
-  if (s->directory < 0) return status;
+  if (!is_published) return status;
   evalue_status published = evalue_file_publish(s, is_good && status == EVALUE_OK);
   return status == EVALUE_OK ? published : status;
 }

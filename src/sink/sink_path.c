@@ -107,7 +107,7 @@ evalue_status evalue_file_publish(evalue_file_sink *s, bool is_good) {
     is_good = false;
   }
   if (!is_good) unlinkat(s->directory, s->temporary, 0);
-  int error = is_good && s->sync != EVALUE_SYNC_NEVER ? evalue_file_sync(s->directory) : 0;
+  int error = is_good ? evalue_file_sync(s->directory) : 0;
   if (error != 0) status = evalue_file_fail(s, error);
   close(s->directory);
   s->directory = -1;
