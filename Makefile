@@ -36,7 +36,7 @@ JANSSON_CFLAGS = $(shell pkg-config --cflags jansson)
 JANSSON_LIBS = $(shell pkg-config --libs jansson)
 
 core_sources := $(wildcard src/core/*.c)
-lib_sources := $(core_sources) $(wildcard src/text/*.c src/executorch/*.c src/log/*.c src/sink/*.c)
+lib_sources := $(core_sources) $(wildcard src/text/*.c src/executorch/*.c src/log/*.c src/sink/*.c src/ipc/*.c)
 cli_sources := $(wildcard src/cli/*.c)
 headers := $(wildcard include/evalue/*.h)
 

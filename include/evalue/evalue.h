@@ -17,6 +17,7 @@
  * - sink.h: where bytes go: memory, files, callbacks, several places
  * - tracer.h: the values that pass a point of a program, into a sink
  * - executorch_java.h: the bytes of ExecuTorch's Android class EValue
+ * - ipc.h: values for carriers that take only so many bytes at once
  * - inline.h: byte loads and stores, checked arithmetic
  * - text.h: values and errors for people
  */
@@ -25,6 +26,7 @@
 
 #include "evalue/executorch_java.h"
 #include "evalue/inline.h"
+#include "evalue/ipc.h"
 #include "evalue/log.h"
 #include "evalue/reader.h"
 #include "evalue/sink.h"
