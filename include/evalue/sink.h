@@ -61,6 +61,7 @@ struct evalue_sink {
   uint64_t used;           /* bytes: the end of the last record, and the least offset of the next */
   uint64_t needed;         /* after EVALUE_NO_SPACE: what `used` would have become */
   uint64_t pending;        /* what `used` will be when the record that is being written is complete */
+  uint64_t left;           /* bytes of it that are still to come */
   uint32_t alignment;      /* offsets of records are multiples of it, with zeros before them; 0: see evalue_sink_init */
   int32_t status;          /* of the last call that failed; EVALUE_OK before */
   int32_t system_error;    /* the errno that belongs to EVALUE_IO; 0 for none */
@@ -116,8 +117,8 @@ EVALUE_API evalue_status evalue_sink_write_value(evalue_sink *sink, const evalue
 /**
  * Writes n values as a message (spec, section 6). alignment is the message's, as for evalue_message_encode; where the
  * sink's is smaller, the record is aligned to the message's. offsets, if not NULL, has n entries: where in the sink
- * each tensor's data, string's bytes, or other payload begins. Needs constant memory, and gives the bytes that
- * evalue_message_encode gives. Also returns what evalue_message_size returns.
+ * each tensor's data, string's bytes, or other payload begins; on a failure they mean nothing. Needs constant
+ * memory, and gives the bytes that evalue_message_encode gives. Also returns what evalue_message_size returns.
  */
 EVALUE_API evalue_status evalue_message_write(evalue_sink *sink, const evalue *values, size_t n, uint32_t alignment,
                                               uint64_t *offset, uint64_t *offsets);
@@ -251,10 +252,13 @@ EVALUE_API evalue_status evalue_tee_sink_init(evalue_tee_sink *sink, evalue_sink
 /** Records in the caller's memory, first in, first out: what a ring and a deferred sink keep. Private. */
 typedef struct evalue_record_queue {
   uint8_t *data;
-  size_t capacity, head, filled; /* of filled bytes, the oldest is at head; before each record stand its alignment's
-                                    logarithm, u8, and its size, u56 */
-  size_t mark;                   /* filled, before the record that is being written */
-  uint64_t records;
+  size_t capacity;
+  size_t filled, mark; /* mark: filled, before the record that is being written */
+  struct {
+    size_t head; /* where the oldest record is; before each stand its alignment's logarithm, u8, and its size, u56 */
+    uint64_t records;
+  } states[2];
+  uint32_t state; /* which of them counts: a signal handler that looks at any time sees one that is complete */
 } evalue_record_queue;
 
 /** The bytes of memory that a record takes in a ring or a deferred sink beside its own. */
@@ -281,8 +285,11 @@ EVALUE_API evalue_status evalue_ring_sink_init(evalue_ring_sink *sink, void *dat
  */
 EVALUE_API evalue_status evalue_ring_sink_record(const evalue_ring_sink *sink, uint64_t k, evalue_slice parts[2]);
 
-/** Writes all records that are kept to another sink, oldest first, each as a record. Returns its first failure. */
-EVALUE_API evalue_status evalue_ring_sink_dump(const evalue_ring_sink *sink, evalue_sink *to);
+/**
+ * Writes all records that are kept to another sink, oldest first, each as a record. Returns its first failure;
+ * EVALUE_MISUSE when that sink leads back to the ring.
+ */
+EVALUE_API evalue_status evalue_ring_sink_dump(evalue_ring_sink *sink, evalue_sink *to);
 
 /** A sink that collects records, and hands them on when it is told to. */
 typedef struct evalue_deferred_sink {

@@ -37,17 +37,18 @@ static void end_part(split *s) {
 
 static evalue_status take(split *s, const evalue *value) {
   evalue_status status = try_value(s, value);
-  if (status != EVALUE_NO_SPACE || s->count == 0) return status;
+  if (status != EVALUE_NO_SPACE) return status;
   end_part(s);
   return try_value(s, value);
 }
 
 evalue_status evalue_message_split(const evalue *values, size_t n, uint32_t alignment, uint64_t most, size_t *counts,
                                    size_t capacity, size_t *parts, size_t *index) {
-  split s = {.alignment = alignment, .most = most != 0 ? most : EVALUE_BINDER_LIMIT, .counts = counts};
+  split s = {.alignment = alignment, .most = most != 0 ? most : EVALUE_BINDER_LIMIT};
   if (parts == NULL) return EVALUE_MISUSE;
   *parts = 0;
   if ((values == NULL && n != 0) || (counts == NULL && capacity != 0)) return EVALUE_MISUSE;
+  s.counts = counts;
   s.capacity = capacity;
   evalue_status status = evalue_writer_init(&s.writer, NULL, 0, alignment);
   if (status == EVALUE_MISUSE) return status;

@@ -10,7 +10,7 @@ static bool is_usable(const evalue_sink *s) {
 }
 
 evalue_status evalue_sink_fail(evalue_sink *s, evalue_status status) {
-  s->status = (int32_t)status;
+  if (is_usable(s)) s->status = (int32_t)status;
   return status;
 }
 
@@ -33,7 +33,9 @@ evalue_status evalue_sink_init(evalue_sink *s, const evalue_sink_functions *func
   if (s == NULL) return EVALUE_MISUSE;
   memset(s, 0, sizeof *s);
   bool is_good = functions != NULL && functions->write != NULL && is_alignment(alignment) && used < EVALUE_SIZE_LIMIT;
-  if (!is_good) return evalue_sink_fail(s, EVALUE_MISUSE);
+  s->status = EVALUE_MISUSE; /* of a sink that cannot be used */
+  if (!is_good) return EVALUE_MISUSE;
+  s->status = EVALUE_OK;
   s->functions = functions;
   s->self = s;
   s->used = used;
@@ -41,17 +43,18 @@ evalue_status evalue_sink_init(evalue_sink *s, const evalue_sink_functions *func
   return EVALUE_OK;
 }
 
+bool evalue_sink_options_are_good(const evalue_sink_options *options) {
+  if (options == NULL) return true;
+  bool is_known = options->size == 0 || options->size == sizeof *options;
+  return is_known && (options->buffer != NULL || options->buffer_size == 0) && options->sync <= EVALUE_SYNC_CLOSE &&
+         is_alignment(options->alignment);
+}
+
 evalue_status evalue_sink_init_options(evalue_sink *s, const evalue_sink_functions *functions,
                                        const evalue_sink_options *options, uint32_t default_alignment) {
-  uint32_t alignment = default_alignment;
-  if (options != NULL) {
-    bool is_good = options->size == 0 || options->size == sizeof *options;
-    if (!is_good || (options->buffer == NULL && options->buffer_size != 0) || options->sync > EVALUE_SYNC_CLOSE) {
-      return evalue_sink_init(s, NULL, 0, 0);
-    }
-    if (options->alignment != 0) alignment = options->alignment;
-  }
-  return evalue_sink_init(s, functions, 0, alignment);
+  if (!evalue_sink_options_are_good(options)) return evalue_sink_init(s, NULL, 0, 0);
+  uint32_t alignment = options != NULL ? options->alignment : 0;
+  return evalue_sink_init(s, functions, 0, alignment != 0 ? alignment : default_alignment);
 }
 
 /* ---- records ---- */
@@ -77,34 +80,46 @@ evalue_status evalue_sink_begin(evalue_sink *s, uint64_t nbytes, uint32_t alignm
   if (!may_go_on(s, &status)) return status;
   if (alignment < s->alignment) alignment = s->alignment;
   uint32_t padding = padding_of(s, alignment);
-  if (nbytes >= EVALUE_SIZE_LIMIT - padding || nbytes + padding >= EVALUE_SIZE_LIMIT - s->used) {
-    return evalue_sink_fail(s, EVALUE_LIMIT);
-  }
-  uint64_t end = s->used + padding + nbytes;
-  status = s->functions->begin != NULL ? s->functions->begin(s, padding + nbytes, alignment) : EVALUE_OK;
+  bool is_full = s->used >= EVALUE_SIZE_LIMIT || nbytes >= EVALUE_SIZE_LIMIT - padding;
+  if (is_full || nbytes + padding >= EVALUE_SIZE_LIMIT - s->used) return evalue_sink_fail(s, EVALUE_LIMIT);
+  s->is_writing = 1;
+  s->left = padding + nbytes;
+  s->pending = s->used + s->left;
+  status = s->functions->begin != NULL ? s->functions->begin(s, s->left, alignment) : EVALUE_OK;
   if (status != EVALUE_OK) {
-    if (status == EVALUE_NO_SPACE) s->needed = end;
+    if (status == EVALUE_NO_SPACE) s->needed = s->pending;
+    s->is_writing = 0;
     return evalue_sink_fail(s, status);
   }
-  s->pending = end;
-  s->is_writing = 1;
   evalue_slice before = {zeros, padding};
   if (padding != 0) status = evalue_sink_append(s, &before, 1);
-  if (status == EVALUE_OK && offset != NULL) *offset = end - nbytes;
+  if (status == EVALUE_OK && offset != NULL) *offset = s->pending - nbytes;
   return status;
 }
 
 evalue_status evalue_sink_append(evalue_sink *s, const evalue_slice *slices, size_t n) {
-  evalue_status status = s->functions->write(s, slices, n);
+  evalue_status status = EVALUE_OK;
+  uint64_t left = s->left;
+  for (size_t i = 0; i < n && status == EVALUE_OK; i++) {
+    if (slices[i].size > left) status = EVALUE_MISUSE; /* somebody has changed the values meanwhile */
+    else left -= slices[i].size;
+  }
+  if (status == EVALUE_OK) status = s->functions->write(s, slices, n);
+  s->left = left;
   if (status == EVALUE_OK) return EVALUE_OK;
   take_back(s);
   return evalue_sink_fail(s, status);
 }
 
-void evalue_sink_end(evalue_sink *s) {
+evalue_status evalue_sink_end(evalue_sink *s) {
+  if (s->left != 0) {
+    take_back(s);
+    return evalue_sink_fail(s, EVALUE_MISUSE);
+  }
   if (s->functions->end != NULL) s->functions->end(s);
   s->used = s->pending;
   s->is_writing = 0;
+  return EVALUE_OK;
 }
 
 void evalue_sink_cancel(evalue_sink *s) {
@@ -123,8 +138,8 @@ evalue_status evalue_sink_write_slices(evalue_sink *s, const evalue_slice *slice
   }
   evalue_status status = evalue_sink_begin(s, nbytes, 1, &start);
   if (status == EVALUE_OK && nbytes != 0) status = evalue_sink_append(s, slices, n);
+  if (status == EVALUE_OK) status = evalue_sink_end(s);
   if (status != EVALUE_OK) return status;
-  evalue_sink_end(s);
   if (offset != NULL) *offset = start;
   return EVALUE_OK;
 }
@@ -137,7 +152,9 @@ evalue_status evalue_sink_write(evalue_sink *s, const void *data, size_t nbytes,
 evalue_status evalue_sink_flush(evalue_sink *s) {
   evalue_status status;
   if (!may_go_on(s, &status)) return status;
+  s->is_writing = 1; /* nothing may come in between */
   if (s->functions->flush != NULL) status = s->functions->flush(s);
+  s->is_writing = 0;
   return status == EVALUE_OK ? status : evalue_sink_fail(s, status);
 }
 
@@ -145,8 +162,11 @@ evalue_status evalue_sink_close(evalue_sink *s) {
   if (!is_usable(s) || s->is_writing != 0) return EVALUE_MISUSE;
   evalue_status status = evalue_sink_flush(s);
   bool is_good = status == EVALUE_OK;
+  s->is_writing = 1;
   evalue_status closed = s->functions->close != NULL ? s->functions->close(s, is_good) : EVALUE_OK;
+  s->is_writing = 0;
   s->self = NULL;
   if (is_good) status = closed;
-  return is_good && status != EVALUE_OK ? evalue_sink_fail(s, status) : status;
+  if (status != EVALUE_OK) s->status = (int32_t)status;
+  return status;
 }

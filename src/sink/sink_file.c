@@ -76,7 +76,6 @@ static evalue_status write_all(evalue_file_sink *s, const evalue_slice *slices, 
 
 /* Cuts the file back to what was in it before. Without a base that is only possible when nothing was written. */
 static evalue_status cut_back(evalue_file_sink *s, uint64_t taken) {
-  int error = s->sink.system_error; /* that of the write is what matters */
   if (taken == 0) return EVALUE_OK;
   off_t end = (off_t)(s->base + (int64_t)s->in_file);
   int result = -1;
@@ -86,7 +85,6 @@ static evalue_status cut_back(evalue_file_sink *s, uint64_t taken) {
     } while (result != 0 && errno == EINTR);
   }
   bool is_cut = result == 0 && lseek(s->fd, end, SEEK_SET) == end;
-  s->sink.system_error = error;
   return is_cut ? EVALUE_OK : EVALUE_IO;
 }
 
@@ -127,7 +125,8 @@ static evalue_status file_write(evalue_sink *sink, const evalue_slice *slices, s
   evalue_file_sink *s = file_of(sink);
   if (s->is_direct != 0) return write_all(s, slices, n, &s->taken);
   for (size_t i = 0; i < n; i++) {
-    evalue_copy_bytes(s->buffer + s->buffered, slices[i].data, slices[i].size);
+    if (slices[i].size == 0) continue;
+    memcpy(s->buffer + s->buffered, slices[i].data, slices[i].size);
     s->buffered += slices[i].size;
   }
   return EVALUE_OK;
@@ -215,7 +214,8 @@ evalue_status evalue_file_start(evalue_file_sink *s, int fd, const evalue_sink_o
   status = find_base(s);
   if (status == EVALUE_OK) return EVALUE_OK;
   s->sink.self = NULL;
-  return evalue_sink_fail(&s->sink, status);
+  s->sink.status = (int32_t)status;
+  return status;
 }
 
 evalue_status evalue_file_sink_init(evalue_file_sink *s, int fd, const evalue_sink_options *options) {
@@ -223,8 +223,8 @@ evalue_status evalue_file_sink_init(evalue_file_sink *s, int fd, const evalue_si
 }
 
 evalue_status evalue_file_sink_discard(evalue_file_sink *s) {
-  if (s == NULL || s->sink.self != &s->sink) return EVALUE_MISUSE;
-  file_close(&s->sink, false);
+  if (s == NULL || s->sink.self != &s->sink || s->sink.is_writing != 0) return EVALUE_MISUSE;
   s->sink.self = NULL;
+  file_close(&s->sink, false);
   return EVALUE_OK;
 }

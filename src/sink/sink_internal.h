@@ -14,14 +14,18 @@
  */
 evalue_status evalue_sink_begin(evalue_sink *sink, uint64_t nbytes, uint32_t alignment, uint64_t *offset);
 
-/* Appends to the record. On a failure the record is taken back, and over. */
+/* Appends to the record, no more than was announced. On a failure the record is taken back, and over. */
 evalue_status evalue_sink_append(evalue_sink *sink, const evalue_slice *slices, size_t n);
 
-void evalue_sink_end(evalue_sink *sink);
+/* Ends the record, of which all has to be there. On a failure it is taken back. */
+evalue_status evalue_sink_end(evalue_sink *sink);
 void evalue_sink_cancel(evalue_sink *sink);
 
-/* Records a failure, and returns it. */
+/* Records a failure in a sink that can be used, and returns it. */
 evalue_status evalue_sink_fail(evalue_sink *sink, evalue_status status);
+
+/* Says whether options make sense. */
+bool evalue_sink_options_are_good(const evalue_sink_options *options);
 
 /* Initialises a sink with the caller's options and a default alignment. */
 evalue_status evalue_sink_init_options(evalue_sink *sink, const evalue_sink_functions *functions,

@@ -14,7 +14,8 @@ static evalue_status buffer_begin(evalue_sink *sink, uint64_t nbytes, uint32_t a
 static evalue_status buffer_write(evalue_sink *sink, const evalue_slice *slices, size_t n) {
   evalue_buffer_sink *s = (evalue_buffer_sink *)(void *)sink;
   for (size_t i = 0; i < n; i++) {
-    evalue_copy_bytes(s->data + s->position, slices[i].data, slices[i].size);
+    if (slices[i].size == 0) continue;
+    memcpy(s->data + s->position, slices[i].data, slices[i].size);
     s->position += slices[i].size;
   }
   return EVALUE_OK;
@@ -73,6 +74,7 @@ static evalue_status callback_write(evalue_sink *sink, const evalue_slice *slice
     const uint8_t *data = (const uint8_t *)slices[i].data;
     for (size_t left = slices[i].size; left > 0;) {
       int64_t taken = s->callback(s->context, data, left);
+      if (taken > 0 && (uint64_t)taken > left) s->taken = UINT64_MAX; /* nobody knows what it has */
       if (taken <= 0 || (uint64_t)taken > left) return EVALUE_IO;
       data += (size_t)taken;
       left -= (size_t)taken;

@@ -20,7 +20,9 @@ enum { NEW_MODE = 0666 };
 static evalue_status refuse(evalue_file_sink *s, int error) {
   memset(s, 0, sizeof *s);
   s->fd = s->directory = -1;
-  return evalue_sink_fail(&s->sink, error == 0 ? EVALUE_MISUSE : evalue_file_fail(s, error));
+  evalue_status status = error == 0 ? EVALUE_MISUSE : evalue_file_fail(s, error);
+  s->sink.status = (int32_t)status;
+  return status;
 }
 
 /* Starts the sink on a descriptor that it will close; closes it when that fails. */
@@ -76,6 +78,7 @@ static int take_mode(const evalue_file_sink *s) {
   struct stat target;
   if (fstatat(s->directory, s->name, &target, AT_SYMLINK_NOFOLLOW) != 0) return errno == ENOENT ? 0 : errno;
   if (S_ISDIR(target.st_mode)) return EISDIR;
+  if (!S_ISREG(target.st_mode) && !S_ISLNK(target.st_mode)) return EINVAL; /* a device, a pipe: not to be replaced */
   return S_ISREG(target.st_mode) && fchmod(s->fd, target.st_mode & 0777) != 0 ? errno : 0;
 }
 
@@ -116,7 +119,7 @@ evalue_status evalue_file_publish(evalue_file_sink *s, bool is_good) {
 
 evalue_status evalue_file_sink_open(evalue_file_sink *s, const char *path, const evalue_sink_options *options) {
   if (s == NULL) return EVALUE_MISUSE;
-  if (path == NULL || path[0] == '\0') return refuse(s, 0);
+  if (path == NULL || path[0] == '\0' || !evalue_sink_options_are_good(options)) return refuse(s, 0);
   if (options == NULL || options->publish == 0) return open_in_place(s, path, options);
   return options->append == 0 ? open_to_publish(s, path, options) : refuse(s, 0);
 }

@@ -9,25 +9,47 @@
 
 enum { SIZE_BITS = 56 };
 
+/* ---- the state ---- */
+
+/* Where the oldest record is, and how many there are: in the copy that counts. */
+static size_t head_of(const evalue_record_queue *q) {
+  return q->states[q->state].head;
+}
+
+static uint64_t records_of(const evalue_record_queue *q) {
+  return q->states[q->state].records;
+}
+
+/* Makes the other copy, and lets it count at once: a signal handler sees the one or the other. */
+static void set_state(evalue_record_queue *q, size_t head, uint64_t records) {
+  uint32_t other = 1 - q->state;
+  q->states[other].head = head;
+  q->states[other].records = records;
+  atomic_signal_fence(memory_order_seq_cst);
+  *(volatile uint32_t *)&q->state = other;
+  atomic_signal_fence(memory_order_seq_cst);
+}
+
 /* ---- bytes round the end of the memory ---- */
 
-/* The place of the byte that is `distance` behind the oldest; distance is at most the capacity. */
-static size_t place_of(const evalue_record_queue *q, size_t distance) {
-  size_t to_end = q->capacity - q->head;
-  return distance < to_end ? q->head + distance : distance - to_end;
+/* The place of the byte that is `distance` behind another; distance is at most the capacity. */
+static size_t place_of(const evalue_record_queue *q, size_t head, size_t distance) {
+  size_t to_end = q->capacity - head;
+  return distance < to_end ? head + distance : distance - to_end;
 }
 
 static void put(evalue_record_queue *q, const void *bytes, size_t nbytes) {
-  size_t place = place_of(q, q->filled), first = q->capacity - place;
+  if (nbytes == 0) return;
+  size_t place = place_of(q, head_of(q), q->filled), first = q->capacity - place;
   if (first > nbytes) first = nbytes;
-  evalue_copy_bytes(q->data + place, bytes, first);
+  memcpy(q->data + place, bytes, first);
   evalue_copy_bytes(q->data, (const uint8_t *)bytes + first, nbytes - first);
   q->filled += nbytes;
 }
 
-static uint64_t word_at(const evalue_record_queue *q, size_t distance) {
+static uint64_t word_at(const evalue_record_queue *q, size_t head, size_t distance) {
   uint8_t bytes[EVALUE_RECORD_OVERHEAD];
-  for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = q->data[place_of(q, distance + i)];
+  for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = q->data[place_of(q, head, distance + i)];
   return evalue_load_u64(bytes);
 }
 
@@ -63,8 +85,7 @@ void evalue_queue_write(evalue_record_queue *q, const evalue_slice *slices, size
 }
 
 void evalue_queue_end(evalue_record_queue *q) {
-  atomic_signal_fence(memory_order_seq_cst); /* a signal handler may look */
-  q->records++;
+  set_state(q, head_of(q), records_of(q) + 1);
 }
 
 void evalue_queue_undo(evalue_record_queue *q) {
@@ -72,19 +93,18 @@ void evalue_queue_undo(evalue_record_queue *q) {
 }
 
 void evalue_queue_drop(evalue_record_queue *q) {
-  size_t whole = EVALUE_RECORD_OVERHEAD + size_of(word_at(q, 0));
-  q->records--;
-  atomic_signal_fence(memory_order_seq_cst);
-  q->head = place_of(q, whole);
+  size_t head = head_of(q), whole = EVALUE_RECORD_OVERHEAD + size_of(word_at(q, head, 0));
+  set_state(q, place_of(q, head, whole), records_of(q) - 1);
   q->filled -= whole;
 }
 
 bool evalue_queue_record(const evalue_record_queue *q, uint64_t k, evalue_slice parts[2], uint32_t *alignment) {
-  size_t distance = 0;
-  if (k >= q->records) return false;
-  for (; k > 0; k--) distance += EVALUE_RECORD_OVERHEAD + size_of(word_at(q, distance));
-  uint64_t word = word_at(q, distance);
-  size_t nbytes = size_of(word), place = place_of(q, distance + EVALUE_RECORD_OVERHEAD), first = q->capacity - place;
+  size_t head = head_of(q), distance = 0;
+  if (k >= records_of(q)) return false;
+  for (; k > 0; k--) distance += EVALUE_RECORD_OVERHEAD + size_of(word_at(q, head, distance));
+  uint64_t word = word_at(q, head, distance);
+  size_t nbytes = size_of(word), place = place_of(q, head, distance + EVALUE_RECORD_OVERHEAD);
+  size_t first = q->capacity - place;
   if (first > nbytes) first = nbytes;
   parts[0] = (evalue_slice){q->data + place, first};
   parts[1] = (evalue_slice){q->data, nbytes - first};
@@ -97,10 +117,10 @@ static evalue_status hand_on(const evalue_record_queue *q, uint64_t k, evalue_si
   evalue_slice parts[2];
   uint32_t alignment;
   if (!evalue_queue_record(q, k, parts, &alignment)) return EVALUE_END;
-  evalue_status status = evalue_sink_begin(to, (uint64_t)parts[0].size + parts[1].size, alignment, NULL);
-  if (status == EVALUE_OK) status = evalue_sink_append(to, parts, 2);
-  if (status == EVALUE_OK) evalue_sink_end(to);
-  return status;
+  uint64_t nbytes = (uint64_t)parts[0].size + parts[1].size;
+  evalue_status status = evalue_sink_begin(to, nbytes, alignment, NULL);
+  if (status == EVALUE_OK && nbytes != 0) status = evalue_sink_append(to, parts, 2);
+  return status == EVALUE_OK ? evalue_sink_end(to) : status;
 }
 
 /* ---- the ring ---- */
@@ -144,10 +164,12 @@ evalue_status evalue_ring_sink_record(const evalue_ring_sink *s, uint64_t k, eva
   return evalue_queue_record(&s->queue, k, parts, &alignment) ? EVALUE_OK : EVALUE_END;
 }
 
-evalue_status evalue_ring_sink_dump(const evalue_ring_sink *s, evalue_sink *to) {
+evalue_status evalue_ring_sink_dump(evalue_ring_sink *s, evalue_sink *to) {
   evalue_status status = EVALUE_OK;
-  if (s == NULL || to == NULL || to == &s->sink) return EVALUE_MISUSE;
+  if (s == NULL || to == NULL || s->sink.self != &s->sink || s->sink.is_writing != 0) return EVALUE_MISUSE;
+  s->sink.is_writing = 1; /* so that nothing comes back */
   for (uint64_t k = 0; status == EVALUE_OK; k++) status = hand_on(&s->queue, k, to);
+  s->sink.is_writing = 0;
   return status == EVALUE_END ? EVALUE_OK : status;
 }
 

@@ -28,7 +28,8 @@ static evalue_status tee_begin(evalue_sink *sink, uint64_t nbytes, uint32_t alig
   for (size_t i = 0; i < t->count; i++) {
     evalue_status status = evalue_sink_begin(t->sinks[i], nbytes, alignment, NULL);
     if (status == EVALUE_OK) continue;
-    if (!cancel(t, i, i)) sink->is_poisoned = 1;
+    bool is_good = cancel(t, i, i) && t->sinks[i]->is_poisoned == 0; /* the zeros before a record can fail, too */
+    if (!is_good) sink->is_poisoned = 1;
     return adopt(sink, t->sinks[i], status);
   }
   return EVALUE_OK;
@@ -47,7 +48,7 @@ static evalue_status tee_write(evalue_sink *sink, const evalue_slice *slices, si
 
 static void tee_end(evalue_sink *sink) {
   evalue_tee_sink *t = tee_of(sink);
-  for (size_t i = 0; i < t->count; i++) evalue_sink_end(t->sinks[i]);
+  for (size_t i = 0; i < t->count; i++) (void)evalue_sink_end(t->sinks[i]); /* each has got what the tee has */
 }
 
 static evalue_status tee_undo(evalue_sink *sink) {

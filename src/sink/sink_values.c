@@ -41,7 +41,7 @@ evalue_status evalue_sink_append_values(evalue_sink *s, evalue_writer *w, const 
 
 evalue_status evalue_sink_write_tensor(evalue_sink *s, const evalue_tensor *tensor, uint64_t *offset) {
   evalue_status status = evalue_tensor_check(tensor);
-  return status == EVALUE_OK ? evalue_sink_write(s, tensor->data, tensor->nbytes, offset) : status;
+  return status == EVALUE_OK ? evalue_sink_write(s, tensor->data, tensor->nbytes, offset) : evalue_sink_fail(s, status);
 }
 
 evalue_status evalue_sink_write_value(evalue_sink *s, const evalue *value, uint64_t *offset) {
@@ -53,7 +53,8 @@ evalue_status evalue_sink_write_value(evalue_sink *s, const evalue *value, uint6
   if (status == EVALUE_OK) status = evalue_writer_gather(&w, slices, 3);
   if (status == EVALUE_OK) status = evalue_writer_put(&w, value);
   if (status == EVALUE_OK) status = evalue_writer_finish(&w, &size);
-  return status == EVALUE_OK ? evalue_sink_write_slices(s, slices, (size_t)w.slice_count, offset) : status;
+  if (status != EVALUE_OK) return evalue_sink_fail(s, status);
+  return evalue_sink_write_slices(s, slices, (size_t)w.slice_count, offset);
 }
 
 /* Starts a gathering writer whose buffer begins with the header of the message of `size` bytes and n values. */
@@ -79,11 +80,11 @@ evalue_status evalue_message_write(evalue_sink *s, const evalue *values, size_t 
   uint64_t size = 0, start = 0;
   evalue_status status = evalue_message_size(values, n, alignment, &size);
   if (status == EVALUE_OK) status = start_message(&w, heads, slices, alignment, size, n);
-  if (status != EVALUE_OK) return status;
+  if (status != EVALUE_OK) return evalue_sink_fail(s, status);
   status = evalue_sink_begin(s, size, w.alignment, &start);
   if (status == EVALUE_OK) status = evalue_sink_append_values(s, &w, values, n, start, offsets);
+  if (status == EVALUE_OK) status = evalue_sink_end(s);
   if (status != EVALUE_OK) return status;
-  evalue_sink_end(s);
   if (offset != NULL) *offset = start;
   return EVALUE_OK;
 }

@@ -32,8 +32,7 @@ static evalue_status write_event(evalue_sink *sink, evalue_trace_event *event, c
   if (status == EVALUE_OK) status = evalue_sink_begin(sink, event->nbytes, 1, &event->offset);
   if (status == EVALUE_OK) status = evalue_sink_append_values(sink, &w, head, HEAD_COUNT, 0, NULL);
   if (status == EVALUE_OK) status = evalue_sink_append_values(sink, &w, values, n, 0, NULL);
-  if (status == EVALUE_OK) evalue_sink_end(sink);
-  return status;
+  return status == EVALUE_OK ? evalue_sink_end(sink) : status;
 }
 
 evalue_status evalue_tracer_log(evalue_tracer *t, const char *name, int64_t debug_id, const evalue *values, size_t n) {

@@ -254,7 +254,7 @@ static evalue_status write_watched(uint32_t i) {
 
 /* A timer's signals, wherever they fall. */
 static void watch_with_a_timer(void) {
-  const struct itimerval fast = {{0, 50}, {0, 50}}, off = {{0, 0}, {0, 0}};
+  const struct itimerval fast = {{0, 200}, {0, 200}}, off = {{0, 0}, {0, 0}};
   struct sigaction action = {.sa_handler = look}, old;
   struct timespec begun, now;
   assert_int_equal(sigaction(SIGALRM, &action, &old), 0);

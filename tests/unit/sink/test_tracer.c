@@ -80,7 +80,7 @@ static void test_events_of_many_values(void **state) {
   make_many(200);
   const evalue heads[] = {evalue_from_string("many", 4), evalue_from_int(1), evalue_from_int(200)};
   assert_int_equal(evalue_sequence_encode(heads, 3, trace, sizeof trace, &head), EVALUE_OK);
-  assert_int_equal(evalue_sequence_encode(values, 200, trace + head, sizeof trace - head, &size), EVALUE_OK);
+  assert_int_equal(evalue_sequence_encode(values, 200, trace + head, sizeof trace - (size_t)head, &size), EVALUE_OK);
   faulty_init(&s, true, 1);
   assert_int_equal(evalue_tracer_init(&tracer, &s.sink, &event, 1), EVALUE_OK);
   assert_int_equal(evalue_tracer_log(&tracer, "many", 1, values, 200), EVALUE_OK);
