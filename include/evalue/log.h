@@ -56,8 +56,9 @@ EVALUE_LOG_DIAGNOSTIC_TABLE(EVALUE_X)
 
 /**
  * Adds a component of the program's to the registry, for good: *component must stay. Its level is what the
- * specification that is in force says. Returns EVALUE_OK, also when it is registered already; EVALUE_MISUSE for NULL, a
- * name that is none, or one that another component has.
+ * specification that is in force says. Register before anything is logged or configured: what EVALUE_LOGS names must be
+ * known then. Returns EVALUE_OK, also when it is registered already; EVALUE_MISUSE for NULL, a name that is none, or
+ * one that another component has.
  */
 EVALUE_API evalue_status evalue_log_register(evalue_log_component *component);
 
@@ -114,11 +115,21 @@ EVALUE_API void evalue_log_write_status(const evalue_log_component *component, i
                                         uint64_t position, const char *file, int32_t line, const char *format, ...)
     EVALUE_LOG_FORMAT(7, 8);
 
-/** Logs a line of a component, if its level is on: EVALUE_LOG(component, level, format, ...). */
+/**
+ * Logs a line of a component, if its level is on: EVALUE_LOG(component, level, format, ...). component and level are
+ * evaluated more than once, the others only when the line is logged.
+ */
 #define EVALUE_LOG(component, level, ...)                                                                              \
   do {                                                                                                                 \
     if ((level) >= EVALUE_LOG_FLOOR && evalue_log_is_on((component), (level)))                                         \
       evalue_log_write((component), (level), __FILE__, __LINE__, __VA_ARGS__);                                         \
+  } while (0)
+
+/** The same with a status and a position: EVALUE_LOG_STATUS(component, level, status, position, format, ...). */
+#define EVALUE_LOG_STATUS(component, level, status, position, ...)                                                     \
+  do {                                                                                                                 \
+    if ((level) >= EVALUE_LOG_FLOOR && evalue_log_is_on((component), (level)))                                         \
+      evalue_log_write_status((component), (level), (status), (position), __FILE__, __LINE__, __VA_ARGS__);            \
   } while (0)
 
 /* ---- diagnostics -------------------------------------------------------------------------------------------- */
@@ -143,14 +154,14 @@ EVALUE_API const char *evalue_log_copy_rule(const evalue_tensor *tensor, uint32_
 /** evalue_log_rejected, from here, if the diagnostic is on. */
 #define EVALUE_LOG_REJECTED(component, error, data, size)                                                              \
   do {                                                                                                                 \
-    if (evalue_log_is_on(&evalue_log_why_rejected, EVALUE_LOG_INFO))                                                   \
+    if (EVALUE_LOG_INFO >= EVALUE_LOG_FLOOR && evalue_log_is_on(&evalue_log_why_rejected, EVALUE_LOG_INFO))            \
       evalue_log_rejected((component), (error), (data), (size), __FILE__, __LINE__);                                   \
   } while (0)
 
 /** evalue_log_copied, from here, if the diagnostic is on. */
 #define EVALUE_LOG_COPIED(component, nbytes, rule)                                                                     \
   do {                                                                                                                 \
-    if (evalue_log_is_on(&evalue_log_why_copied, EVALUE_LOG_INFO))                                                     \
+    if (EVALUE_LOG_INFO >= EVALUE_LOG_FLOOR && evalue_log_is_on(&evalue_log_why_copied, EVALUE_LOG_INFO))              \
       evalue_log_copied((component), (nbytes), (rule), __FILE__, __LINE__);                                            \
   } while (0)
 
@@ -177,9 +188,9 @@ typedef struct evalue_log_handler {
 } evalue_log_handler;
 
 /**
- * Sends all lines to a handler of the program's, which must stay valid and may be called by several threads at once;
- * or, for NULL, to the default one again: a line each on stderr, or where the environment says; on Android logcat.
- * Returns the handler before, NULL for the default.
+ * Sends all lines to a handler of the program's, which must stay valid and may be called by several threads at once
+ * (what it logs itself goes to the default one); or, for NULL, to the default one again: a line each on stderr, or
+ * where the environment says; on Android logcat. Returns the handler before, NULL for the default.
  */
 EVALUE_API const evalue_log_handler *evalue_log_set_handler(const evalue_log_handler *handler);
 

@@ -38,8 +38,8 @@ typedef struct evalue_sink evalue_sink;
 typedef struct evalue_sink_functions {
   /**
    * A record of nbytes bytes will follow: EVALUE_OK, or why it cannot (EVALUE_NO_SPACE), with nothing changed.
-   * alignment is the record's; the zeros that it needs are part of nbytes, unless the sink does not place records
-   * itself.
+   * alignment is the record's, 0 for any place; the zeros that it needs are part of nbytes, unless the sink does not
+   * place records itself.
    */
   evalue_status (*begin)(evalue_sink *sink, uint64_t nbytes, uint32_t alignment);
   /** Appends n slices, all of them. On a failure it may have appended a part. */
@@ -50,7 +50,8 @@ typedef struct evalue_sink_functions {
   evalue_status (*undo)(evalue_sink *sink);
   /** Hands on what the sink holds back. */
   evalue_status (*flush)(evalue_sink *sink);
-  /** Frees what the sink holds, whatever happens; is_good is false when it was poisoned. */
+  /** Frees what the sink holds, whatever happens; is_good is false when it was poisoned, or its last flush has failed.
+   */
   evalue_status (*close)(evalue_sink *sink, bool is_good);
 } evalue_sink_functions;
 
@@ -59,12 +60,12 @@ struct evalue_sink {
   const evalue_sink_functions *functions;
   const evalue_sink *self; /* where it was initialised; NULL once it is closed */
   uint64_t used;           /* bytes: the end of the last record, and the least offset of the next */
-  uint64_t needed;         /* after EVALUE_NO_SPACE: what `used` would have become */
+  uint64_t needed;         /* of a buffer sink, after EVALUE_NO_SPACE: what `used` would have become */
   uint64_t pending;        /* what `used` will be when the record that is being written is complete */
   uint64_t left;           /* bytes of it that are still to come */
   uint32_t alignment;      /* offsets of records are multiples of it, with zeros before them; 0: see evalue_sink_init */
   int32_t status;          /* of the last call that failed; EVALUE_OK before */
-  int32_t system_error;    /* the errno that belongs to EVALUE_IO; 0 for none */
+  int32_t system_error;    /* the errno that belongs to EVALUE_IO; 0 for none. A sink's functions may set it. */
   uint8_t is_poisoned, is_writing, reserved[2];
 };
 
@@ -82,8 +83,9 @@ static inline uint64_t evalue_sink_used(const evalue_sink *sink) {
 }
 
 /**
- * Hands on what the sink holds back (a buffer, deferred records). Returns EVALUE_OK; EVALUE_IO, and what was held back
- * still is; EVALUE_POISONED; EVALUE_MISUSE for NULL, or a sink that is closed, copied or moved.
+ * Hands on what the sink holds back (a buffer, deferred records). Returns EVALUE_OK; EVALUE_IO, or, where it is handed
+ * on to another sink, what that returns: what was held back still is; EVALUE_POISONED; EVALUE_MISUSE for NULL, or a
+ * sink that is closed, copied or moved, or from inside its own functions.
  */
 EVALUE_API evalue_status evalue_sink_flush(evalue_sink *sink);
 
@@ -108,7 +110,10 @@ EVALUE_API evalue_status evalue_sink_write(evalue_sink *sink, const void *data, 
 EVALUE_API evalue_status evalue_sink_write_slices(evalue_sink *sink, const evalue_slice *slices, size_t n,
                                                   uint64_t *offset);
 
-/** Writes a tensor's data alone, as a blob: nbytes bytes in the order of the wire. EVALUE_MISUSE for a bad tensor. */
+/**
+ * Writes a tensor's data alone, as a blob: nbytes bytes in the order of the wire. What evalue_tensor_check says of a
+ * bad tensor.
+ */
 EVALUE_API evalue_status evalue_sink_write_tensor(evalue_sink *sink, const evalue_tensor *tensor, uint64_t *offset);
 
 /** Writes a value as one bare element (spec, section 5), which says itself what it is. */
@@ -188,10 +193,12 @@ typedef struct evalue_file_sink {
 
 /**
  * Starts a sink into an open descriptor: a file, a pipe, a socket. It stays the caller's, and open. Offsets count from
- * where it stands. Where it stands at the end of a regular file, a failed record is cut off again; elsewhere it poisons
- * the sink. Short writes go on, signals do not matter (but a closed pipe raises SIGPIPE, unless the program ignores
- * it), and a non-blocking descriptor is waited for. Returns EVALUE_OK; EVALUE_IO when fd is none; EVALUE_MISUSE for bad
- * options. options->append and publish are for paths.
+ * where it stands, and are right as long as nobody else writes there. Where it stands at the end of a regular file, a
+ * failed record is cut off again, unless somebody else has written behind it; elsewhere it poisons the sink. Short
+ * writes go on, signals do not matter (but a closed pipe raises SIGPIPE, and a file that may not grow SIGXFSZ, unless
+ * the program ignores them), and a non-blocking descriptor is waited for. A full disk is EVALUE_IO, with ENOSPC.
+ * Returns EVALUE_OK; EVALUE_IO when fd is none; EVALUE_MISUSE when it cannot be written, for bad options, and for
+ * append and publish, which are for paths.
  */
 EVALUE_API evalue_status evalue_file_sink_init(evalue_file_sink *sink, int fd, const evalue_sink_options *options);
 
@@ -199,8 +206,11 @@ EVALUE_API evalue_status evalue_file_sink_init(evalue_file_sink *sink, int fd, c
  * Starts a sink into a file by its path, creating it if need be, with the mode 0666 less the umask. Offsets are
  * positions in the file. With options->publish, path must stay valid until the sink is closed: then the file, which is
  * on the disk whatever options->sync says, replaces what was there by a rename (a symbolic link itself), and its
- * directory is synchronised; a sink that was poisoned, or is discarded, leaves what was there. Statuses as for
- * evalue_file_sink_init.
+ * directory is synchronised; a
+ * sink that was poisoned, or whose last flush fails, or that is discarded, leaves what was there. A program that is
+ * killed leaves a file that begins with .evalue- beside it. When only the directory cannot be synchronised, closing
+ * returns EVALUE_IO, but the file is there. Returns EVALUE_OK; EVALUE_IO when it cannot be opened or created, or when
+ * something that is no file is in its place; EVALUE_MISUSE for NULL, an empty path, or bad options.
  */
 EVALUE_API evalue_status evalue_file_sink_open(evalue_file_sink *sink, const char *path,
                                                const evalue_sink_options *options);
@@ -280,14 +290,15 @@ EVALUE_API evalue_status evalue_ring_sink_init(evalue_ring_sink *sink, void *dat
 
 /**
  * Fills parts with the k-th record that is kept, 0 the oldest, in order: two slices, of which the second is empty
- * unless the record goes round the end of the memory. Safe in a signal handler. Returns EVALUE_OK; EVALUE_END when
- * there are no more; EVALUE_MISUSE for NULL.
+ * unless the record goes round the end of the memory. Safe in a signal handler; takes time in proportion to k. Returns
+ * EVALUE_OK; EVALUE_END when there are no more; EVALUE_MISUSE for NULL.
  */
 EVALUE_API evalue_status evalue_ring_sink_record(const evalue_ring_sink *sink, uint64_t k, evalue_slice parts[2]);
 
 /**
- * Writes all records that are kept to another sink, oldest first, each as a record. Returns its first failure;
- * EVALUE_MISUSE when that sink leads back to the ring.
+ * Writes all records that are kept to another sink, oldest first, each as a record; also a closed ring's, and while one
+ * is being written, but not in a signal handler. Returns its first failure; EVALUE_MISUSE for NULL, or when that sink
+ * leads back to the ring.
  */
 EVALUE_API evalue_status evalue_ring_sink_dump(evalue_ring_sink *sink, evalue_sink *to);
 
@@ -300,7 +311,8 @@ typedef struct evalue_deferred_sink {
 
 /**
  * Starts a sink that collects records in capacity bytes at data, each with EVALUE_RECORD_OVERHEAD, and writes them to
- * target at evalue_sink_flush, which makes room again. When one cannot be written, it and those after it wait on.
+ * target at evalue_sink_flush, which makes room again. When one cannot be written, it and those after it wait on; what
+ * waits still when it is closed is lost. Offsets are its own: the target's are where it puts them.
  * Closing flushes; it leaves target open. Returns EVALUE_OK; EVALUE_MISUSE for NULL.
  */
 EVALUE_API evalue_status evalue_deferred_sink_init(evalue_deferred_sink *sink, void *data, size_t capacity,

@@ -76,8 +76,8 @@ bool cli_args_next(cli_args *args);
 bool cli_args_is(const cli_args *args, const char *option);
 int cli_args_unknown(const cli_args *args);
 
-/* What --log says, which every command has, also before its name: false when the program ends here, with *exit_code,
- * for a list was asked for, or there is something wrong, and it has been said. */
+/* What --log says, which every command has, also before its name: false when the program ends here,
+ * with *exit_code, for a list was asked for, or there is something wrong, and it has been said. */
 bool cli_set_log(const char *spec, int *exit_code);
 
 /* Takes the option's value; NULL, with a message, when it has none. */

@@ -94,16 +94,21 @@ static int run_help(char **names) {
 
 /* Takes --log SPEC where a command's name is expected; NULL when the program ends here. */
 static char **take_log(char **argv, int *exit_code) {
-  while (argv[1] != NULL && strcmp(argv[1], "--log") == 0) {
-    if (argv[2] == NULL) *exit_code = cli_usage_error("--log needs a value");
-    if (argv[2] == NULL || !cli_set_log(argv[2], exit_code)) return NULL;
-    argv += 2;
+  static const char option[] = "--log";
+  while (argv[1] != NULL && strncmp(argv[1], option, sizeof option - 1) == 0) {
+    const char *end = argv[1] + sizeof option - 1;
+    const char *spec = *end == '=' ? end + 1 : argv[2];
+    if (*end != '\0' && *end != '=') break;
+    if (spec == NULL) *exit_code = cli_usage_error("--log needs a value");
+    if (spec == NULL || !cli_set_log(spec, exit_code)) return NULL;
+    argv += *end == '=' ? 1 : 2;
   }
   return argv;
 }
 
 static int run(int argc, char **argv) {
   int exit_code = CLI_OK;
+  (void)evalue_log_is_on(&evalue_log_cli, EVALUE_LOG_DEBUG); /* what the environment has got wrong is told at once */
   char **rest = take_log(argv, &exit_code);
   if (rest == NULL) return exit_code;
   argc -= (int)(rest - argv);

@@ -151,6 +151,8 @@ bool cli_stream_put_ancillary(cli_stream *stream, uint32_t tag, evalue_slice pay
 }
 
 bool cli_stream_finish(cli_stream *stream) {
+  EVALUE_LOG(stream->format.form == CLI_JAVA ? &evalue_log_executorch_java : &evalue_log_writer, EVALUE_LOG_DEBUG,
+             "%llu bytes written as %s", (unsigned long long)stream->done, cli_form_name(stream->format.form));
   uint8_t header[EVALUE_HEADER_SIZE];
   if (stream->format.form == CLI_JAVA) return stream->count == 1 || refuse_count(stream, "expected one, found none");
   if (stream->format.form == CLI_SEQUENCE) return true;

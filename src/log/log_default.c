@@ -9,7 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#ifdef __linux__
+#include <sys/auxv.h>
+#endif
 
 #ifdef EVALUE_LOG_ANDROID
 #include <android/log.h>
@@ -23,7 +28,9 @@ enum {
   LINE_SIZE = 2 * (EVALUE_LOG_MESSAGE_SIZE + 3 * NAME_SIZE) + 300
 }; /* JSON escapes */
 
-static int out = STDERR_FILENO; /* both are set before the first line, under the registry's lock */
+/* All are set before the first line, under the registry's lock. */
+static int out = STDERR_FILENO;
+static struct stat out_file; /* what out was opened as */
 static bool is_json;
 
 static void write_line(int fd, const char *text, size_t size) {
@@ -42,15 +49,51 @@ void evalue_log_complain(const char *what, const char *text) {
   write_line(STDERR_FILENO, line, size < (int)sizeof line ? (size_t)size : sizeof line - 1);
 }
 
+/* A program that runs with more rights than its caller does not append to files that the caller names. */
+const char *evalue_log_variable(const char *name) {
+#ifdef __linux__
+  if (getauxval(AT_SECURE) != 0) return NULL;
+#endif
+  const char *value = getenv(name);
+  return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+/*
+ * Opens the log. A pipe that nobody reads is none; later, writes may wait. The descriptor is a high one, so that
+ * programs that close and open the low ones do not meet it.
+ */
+static int open_log(const char *path) {
+  enum { HIGH = 100 };
+  int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+  if (fd < 0) return -1;
+  int flags = fcntl(fd, F_GETFL), high = fcntl(fd, F_DUPFD_CLOEXEC, HIGH);
+  if (flags >= 0) fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+  if (high < 0) high = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  close(fd);
+  if (high >= 0 && fstat(high, &out_file) != 0) {
+    close(high);
+    high = -1;
+  }
+  return high;
+}
+
+/* Where lines go: not into a file that the program has opened in the place of a log that it has closed. */
+static int find_out(void) {
+  struct stat now;
+  if (out == STDERR_FILENO) return out;
+  bool is_same = fstat(out, &now) == 0 && now.st_dev == out_file.st_dev && now.st_ino == out_file.st_ino;
+  return is_same ? out : STDERR_FILENO;
+}
+
 void evalue_log_default_start(void) {
-  const char *path = getenv("EVALUE_LOGS_OUT"), *format = getenv("EVALUE_LOGS_FORMAT");
-  if (path != NULL && path[0] != '\0') {
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
+  const char *path = evalue_log_variable("EVALUE_LOGS_OUT"), *format = evalue_log_variable("EVALUE_LOGS_FORMAT");
+  if (path != NULL) {
+    int fd = open_log(path);
     if (fd >= 0) out = fd;
     else evalue_log_complain("EVALUE_LOGS_OUT", "cannot be opened; the log goes to stderr");
   }
   is_json = format != NULL && strcmp(format, "json") == 0;
-  if (format != NULL && format[0] != '\0' && !is_json && strcmp(format, "text") != 0) {
+  if (format != NULL && !is_json && strcmp(format, "text") != 0) {
     evalue_log_complain("EVALUE_LOGS_FORMAT", "expected text or json; the log is text");
   }
 }
@@ -125,7 +168,7 @@ static void put_json(evalue_text *line, const evalue_log_record *r) {
   put_json_string(line, "component", clean_name(r->component, component));
   if (r->diagnostic != NULL) put_json_string(line, "diagnostic", r->diagnostic);
   put_json_string(line, "file", clean_name(r->file, file));
-  put_json_number(line, "line", (uint64_t)r->line);
+  put_json_number(line, "line", r->line > 0 ? (uint64_t)r->line : 0);
   if (r->status != EVALUE_OK) put_json_string(line, "status", evalue_status_name(r->status));
   if (r->position != EVALUE_NO_INDEX) put_json_number(line, "position", r->position);
   put_json_string(line, "message", r->message);
@@ -160,5 +203,5 @@ void evalue_log_default_handle(const evalue_log_record *record) {
   else put_text(&line, record);
   evalue_text_end(&line);
   bytes[line.written] = '\n';
-  write_line(out, bytes, line.written + 1);
+  write_line(find_out(), bytes, line.written + 1);
 }

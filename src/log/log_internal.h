@@ -39,6 +39,9 @@ void evalue_log_put_clean(evalue_text *out, const char *raw, size_t size);
 
 /* ---- log_default.c ---- */
 
+/* A variable of the environment; NULL when it is empty, or must not be believed. */
+const char *evalue_log_variable(const char *name);
+
 /* Reads where and how to write from the environment, once. */
 void evalue_log_default_start(void);
 

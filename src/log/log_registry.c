@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "log_internal.h"
@@ -55,16 +54,16 @@ static void put_in_force(const char *spec, evalue_log_source from) {
 /* What the environment says, which is taken as far as it can be understood; NULL when it is silent. */
 static const char *spec_of_environment(void) {
   char text[1000];
-  const char *spec = getenv("EVALUE_LOGS");
+  const char *spec = evalue_log_variable("EVALUE_LOGS");
   if (spec == NULL) return NULL;
   if (strlen(spec) >= EVALUE_LOG_SPEC_SIZE) {
     evalue_log_complain("EVALUE_LOGS", too_long);
     return NULL;
   }
   text[0] = '\0';
-  evalue_log_judge(spec, text, sizeof text);
+  evalue_status status = evalue_log_judge(spec, text, sizeof text);
   if (text[0] != '\0') evalue_log_complain("EVALUE_LOGS", text);
-  return spec;
+  return status != EVALUE_END ? spec : NULL; /* help changes nothing */
 }
 
 /* The library's own components stand before the program's. */
@@ -143,7 +142,7 @@ static evalue_status configure(const char *spec, evalue_log_source from, char *t
   pthread_mutex_lock(&lock);
   start();
   evalue_status status = evalue_log_judge(spec, text, capacity);
-  if (status == EVALUE_OK) put_in_force(spec, from);
+  if (status == EVALUE_OK) put_in_force(spec, from); /* not for help */
   pthread_mutex_unlock(&lock);
   return status == EVALUE_END ? EVALUE_OK : status; /* the end: it was a cry for help */
 }

@@ -67,9 +67,12 @@ static void hand_on(evalue_log_record *record, const char *file) {
   clock_gettime(CLOCK_REALTIME, &now);
   record->time = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
   record->file = base_name(file);
+  static _Thread_local bool is_inside; /* a handler that logs would call itself for ever */
   const evalue_log_handler *handler = __atomic_load_n(&handler_in_force, __ATOMIC_ACQUIRE);
-  if (handler != NULL && handler->handle != NULL) {
+  if (handler != NULL && handler->handle != NULL && !is_inside) {
+    is_inside = true;
     handler->handle(handler->context, record);
+    is_inside = false;
   } else {
     evalue_log_start(); /* it has to know where to write */
     evalue_log_default_handle(record);

@@ -19,6 +19,7 @@ static bool may_go_on(evalue_sink *s, evalue_status *status) {
   *status = EVALUE_MISUSE;
   if (!is_usable(s)) return false;
   *status = EVALUE_OK;
+  if (s->is_writing == 0) s->system_error = 0;
   if (s->is_writing != 0) *status = EVALUE_MISUSE; /* from inside one of its own functions, or twice in a tee */
   else if (s->is_poisoned != 0) *status = evalue_sink_fail(s, EVALUE_POISONED);
   return *status == EVALUE_OK;
@@ -46,7 +47,8 @@ evalue_status evalue_sink_init(evalue_sink *s, const evalue_sink_functions *func
 bool evalue_sink_options_are_good(const evalue_sink_options *options) {
   if (options == NULL) return true;
   bool is_known = options->size == 0 || options->size == sizeof *options;
-  return is_known && (options->buffer != NULL || options->buffer_size == 0) && options->sync <= EVALUE_SYNC_CLOSE &&
+  return is_known && options->append <= 1 && options->publish <= 1 && options->reserved == 0 &&
+         (options->buffer != NULL || options->buffer_size == 0) && options->sync <= EVALUE_SYNC_CLOSE &&
          is_alignment(options->alignment);
 }
 
@@ -59,26 +61,29 @@ evalue_status evalue_sink_init_options(evalue_sink *s, const evalue_sink_functio
 
 /* ---- records ---- */
 
+void evalue_sink_poison(evalue_sink *s) {
+  s->is_poisoned = 1;
+  EVALUE_LOG_STATUS(&evalue_log_sink, EVALUE_LOG_WARNING, EVALUE_POISONED, s->used,
+                    "what failed could not be taken back: the sink is good up to %llu", (unsigned long long)s->used);
+}
+
 /* Takes the record back, or poisons the sink. */
 static void take_back(evalue_sink *s) {
   bool is_undone = s->functions->undo != NULL && s->functions->undo(s) == EVALUE_OK;
   s->is_writing = 0;
-  if (is_undone) return;
-  s->is_poisoned = 1;
-  EVALUE_LOG(&evalue_log_sink, EVALUE_LOG_WARNING,
-             "a record that failed could not be taken back: the sink is good up to %llu", (unsigned long long)s->used);
+  if (!is_undone) evalue_sink_poison(s);
 }
 
 /* The zeros before a record at a multiple of alignment, in a sink that places its records. */
 static uint32_t padding_of(const evalue_sink *s, uint32_t alignment) {
-  return s->alignment == 0 ? 0 : (uint32_t)((0 - s->used) & (alignment - 1));
+  return s->alignment == 0 || alignment == 0 ? 0 : (uint32_t)((0 - s->used) & (alignment - 1));
 }
 
 evalue_status evalue_sink_begin(evalue_sink *s, uint64_t nbytes, uint32_t alignment, uint64_t *offset) {
   static const uint8_t zeros[EVALUE_MAX_ALIGNMENT];
   evalue_status status;
   if (!may_go_on(s, &status)) return status;
-  if (alignment < s->alignment) alignment = s->alignment;
+  if (alignment != 0 && alignment < s->alignment) alignment = s->alignment;
   uint32_t padding = padding_of(s, alignment);
   bool is_full = s->used >= EVALUE_SIZE_LIMIT || nbytes >= EVALUE_SIZE_LIMIT - padding;
   if (is_full || nbytes + padding >= EVALUE_SIZE_LIMIT - s->used) return evalue_sink_fail(s, EVALUE_LIMIT);

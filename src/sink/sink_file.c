@@ -10,6 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "evalue/log.h"
 #include "sink_file.h"
 
 enum { MOST_SLICES = 64, MOST_BYTES = 1 << 30 }; /* of one call: less than any system's limits */
@@ -20,7 +21,7 @@ static evalue_file_sink *file_of(evalue_sink *sink) {
 
 evalue_status evalue_file_fail(evalue_file_sink *s, int error) {
   s->sink.system_error = error;
-  return error == ENOSPC || error == EDQUOT ? EVALUE_NO_SPACE : EVALUE_IO;
+  return EVALUE_IO;
 }
 
 /* ---- writing ---- */
@@ -74,24 +75,35 @@ static evalue_status write_all(evalue_file_sink *s, const evalue_slice *slices, 
 
 /* ---- cutting back ---- */
 
-/* Cuts the file back to what was in it before. Without a base that is only possible when nothing was written. */
+/* ftruncate, but it goes on after a signal. */
+static bool truncate_to(int fd, off_t size) {
+  int result;
+  do {
+    result = ftruncate(fd, size);
+  } while (result != 0 && errno == EINTR);
+  return result == 0;
+}
+
+/*
+ * Cuts the file back to what was in it before the last `taken` bytes. Without a base that is only possible when there
+ * are none, and neither is it when somebody else has written behind them.
+ */
 static evalue_status cut_back(evalue_file_sink *s, uint64_t taken) {
+  struct stat status;
   if (taken == 0) return EVALUE_OK;
+  if (s->base < 0 || fstat(s->fd, &status) != 0) return EVALUE_IO;
   off_t end = (off_t)(s->base + (int64_t)s->in_file);
-  int result = -1;
-  if (s->base >= 0) {
-    do {
-      result = ftruncate(s->fd, end);
-    } while (result != 0 && errno == EINTR);
-  }
-  bool is_cut = result == 0 && lseek(s->fd, end, SEEK_SET) == end;
-  return is_cut ? EVALUE_OK : EVALUE_IO;
+  bool is_last = (uint64_t)status.st_size == (uint64_t)end + taken;
+  if (!is_last || !truncate_to(s->fd, end) || lseek(s->fd, end, SEEK_SET) != end) return EVALUE_IO;
+  EVALUE_LOG(&evalue_log_sink, EVALUE_LOG_INFO, "a write failed after %llu bytes, which were cut off again",
+             (unsigned long long)taken);
+  return EVALUE_OK;
 }
 
 /* After this, what is in the file is not known beyond s->in_file. */
 static void poison(evalue_file_sink *s) {
-  s->sink.is_poisoned = 1;
   s->sink.used = s->in_file;
+  evalue_sink_poison(&s->sink);
 }
 
 /* Writes the buffer out. When that fails, its records are still in it. */
@@ -169,7 +181,8 @@ static evalue_status file_flush(evalue_sink *sink) {
 static evalue_status file_close(evalue_sink *sink, bool is_good) {
   evalue_file_sink *s = file_of(sink);
   evalue_status status = EVALUE_OK;
-  bool is_published = s->directory >= 0; /* and has to be on the disk by then */
+  if (s->buffered != 0) s->sink.used = s->in_file; /* the rest is lost */
+  bool is_published = s->directory >= 0;           /* and has to be on the disk by then */
   bool wants_sync = s->sync == EVALUE_SYNC_CLOSE || (is_published && s->sync == EVALUE_SYNC_NEVER);
   if (is_good && wants_sync) status = synchronise(s);
   if (s->owns_fd != 0 && close(s->fd) != 0 && status == EVALUE_OK && errno != EINTR) {
@@ -195,6 +208,7 @@ static evalue_status find_base(evalue_file_sink *s) {
   struct stat status;
   int flags = fcntl(s->fd, F_GETFL);
   if (flags < 0 || fstat(s->fd, &status) != 0) return evalue_file_fail(s, errno);
+  if ((flags & O_ACCMODE) == O_RDONLY) return EVALUE_MISUSE;
   off_t at = (flags & O_APPEND) != 0 ? status.st_size : lseek(s->fd, 0, SEEK_CUR);
   s->base = S_ISREG(status.st_mode) && at == status.st_size ? at : -1;
   return EVALUE_OK;
@@ -219,7 +233,11 @@ evalue_status evalue_file_start(evalue_file_sink *s, int fd, const evalue_sink_o
 }
 
 evalue_status evalue_file_sink_init(evalue_file_sink *s, int fd, const evalue_sink_options *options) {
-  return s != NULL ? evalue_file_start(s, fd, options) : EVALUE_MISUSE;
+  bool is_of_path = options != NULL && (options->append != 0 || options->publish != 0);
+  if (s == NULL) return EVALUE_MISUSE;
+  if (!is_of_path) return evalue_file_start(s, fd, options);
+  memset(s, 0, sizeof *s);
+  return evalue_sink_init(&s->sink, NULL, 0, 0);
 }
 
 evalue_status evalue_file_sink_discard(evalue_file_sink *s) {

@@ -9,8 +9,9 @@
 /* ---- sink.c: one record, step by step ---- */
 
 /*
- * Begins a record of nbytes bytes at a multiple of alignment and of the sink's own; *offset, if not NULL, is where.
- * After EVALUE_OK comes evalue_sink_append, as often as it takes, and then evalue_sink_end or evalue_sink_cancel.
+ * Begins a record of nbytes bytes at a multiple of alignment and of the sink's own, or for an alignment of 0 right
+ * behind the last; *offset, if not NULL, is where. After EVALUE_OK comes evalue_sink_append, as often as it takes, and
+ * then evalue_sink_end or evalue_sink_cancel.
  */
 evalue_status evalue_sink_begin(evalue_sink *sink, uint64_t nbytes, uint32_t alignment, uint64_t *offset);
 
@@ -23,6 +24,9 @@ void evalue_sink_cancel(evalue_sink *sink);
 
 /* Records a failure in a sink that can be used, and returns it. */
 evalue_status evalue_sink_fail(evalue_sink *sink, evalue_status status);
+
+/* From now on, what the destination holds is known up to s->used only. */
+void evalue_sink_poison(evalue_sink *sink);
 
 /* Says whether options make sense. */
 bool evalue_sink_options_are_good(const evalue_sink_options *options);
@@ -53,9 +57,6 @@ void evalue_queue_undo(evalue_record_queue *queue);
 
 /* Says whether a record of so many bytes would fit into an empty queue. */
 bool evalue_queue_could_hold(const evalue_record_queue *queue, uint64_t nbytes);
-
-/* Fills parts with the k-th record, and *alignment; false when there is none. */
-bool evalue_queue_record(const evalue_record_queue *queue, uint64_t k, evalue_slice parts[2], uint32_t *alignment);
 
 /* Drops the oldest record. */
 void evalue_queue_drop(evalue_record_queue *queue);

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "evalue/log.h"
 #include "sink_file.h"
 
 #ifndef PATH_MAX
@@ -110,6 +111,7 @@ evalue_status evalue_file_publish(evalue_file_sink *s, bool is_good) {
     is_good = false;
   }
   if (!is_good) unlinkat(s->directory, s->temporary, 0);
+  EVALUE_LOG(&evalue_log_sink, EVALUE_LOG_DEBUG, "%s: %s", s->name, is_good ? "published" : "not published");
   int error = is_good ? evalue_file_sync(s->directory) : 0;
   if (error != 0) status = evalue_file_fail(s, error);
   close(s->directory);

@@ -5,9 +5,10 @@
  */
 #include <stdatomic.h>
 
+#include "evalue/log.h"
 #include "sink_internal.h"
 
-enum { SIZE_BITS = 56 };
+enum { SIZE_BITS = 56, MOST = 13 };
 
 /* ---- the state ---- */
 
@@ -73,8 +74,10 @@ bool evalue_queue_begin(evalue_record_queue *q, uint64_t nbytes, uint32_t alignm
   uint8_t bytes[EVALUE_RECORD_OVERHEAD];
   uint64_t logarithm = 0;
   if (!evalue_queue_could_hold(q, nbytes) || nbytes + EVALUE_RECORD_OVERHEAD > q->capacity - q->filled) return false;
-  while (UINT64_C(1) << logarithm < alignment) logarithm++;
+  while (logarithm <= MOST && UINT64_C(1) << logarithm < (uint64_t)alignment * 2)
+    logarithm++; /* one more, so that 0 is 0 */
   evalue_store_u64(bytes, nbytes | logarithm << SIZE_BITS);
+  EVALUE_LOG_COPIED(&evalue_log_sink, nbytes, "the record outlives the caller's bytes");
   q->mark = q->filled;
   put(q, bytes, sizeof bytes);
   return true;
@@ -98,25 +101,24 @@ void evalue_queue_drop(evalue_record_queue *q) {
   q->filled -= whole;
 }
 
-bool evalue_queue_record(const evalue_record_queue *q, uint64_t k, evalue_slice parts[2], uint32_t *alignment) {
-  size_t head = head_of(q), distance = 0;
-  if (k >= records_of(q)) return false;
-  for (; k > 0; k--) distance += EVALUE_RECORD_OVERHEAD + size_of(word_at(q, head, distance));
-  uint64_t word = word_at(q, head, distance);
-  size_t nbytes = size_of(word), place = place_of(q, head, distance + EVALUE_RECORD_OVERHEAD);
+/* Fills parts with the record that is `distance` behind the oldest, and moves distance behind it. */
+static void get(const evalue_record_queue *q, size_t head, size_t *distance, evalue_slice parts[2],
+                uint32_t *alignment) {
+  uint64_t word = word_at(q, head, *distance);
+  size_t nbytes = size_of(word), place = place_of(q, head, *distance + EVALUE_RECORD_OVERHEAD);
   size_t first = q->capacity - place;
   if (first > nbytes) first = nbytes;
   parts[0] = (evalue_slice){q->data + place, first};
   parts[1] = (evalue_slice){q->data, nbytes - first};
-  *alignment = UINT32_C(1) << (word >> SIZE_BITS);
-  return true;
+  *alignment = (UINT32_C(1) << (word >> SIZE_BITS)) >> 1;
+  *distance += EVALUE_RECORD_OVERHEAD + nbytes;
 }
 
-/* Writes the k-th record to a sink. */
-static evalue_status hand_on(const evalue_record_queue *q, uint64_t k, evalue_sink *to) {
+/* Writes the record that is `distance` behind the oldest to a sink, and moves distance behind it. */
+static evalue_status hand_on(const evalue_record_queue *q, size_t *distance, evalue_sink *to) {
   evalue_slice parts[2];
   uint32_t alignment;
-  if (!evalue_queue_record(q, k, parts, &alignment)) return EVALUE_END;
+  get(q, head_of(q), distance, parts, &alignment);
   uint64_t nbytes = (uint64_t)parts[0].size + parts[1].size;
   evalue_status status = evalue_sink_begin(to, nbytes, alignment, NULL);
   if (status == EVALUE_OK && nbytes != 0) status = evalue_sink_append(to, parts, 2);
@@ -160,17 +162,26 @@ evalue_status evalue_ring_sink_init(evalue_ring_sink *s, void *data, size_t capa
 
 evalue_status evalue_ring_sink_record(const evalue_ring_sink *s, uint64_t k, evalue_slice parts[2]) {
   uint32_t alignment;
+  size_t distance = 0;
   if (s == NULL || parts == NULL) return EVALUE_MISUSE;
-  return evalue_queue_record(&s->queue, k, parts, &alignment) ? EVALUE_OK : EVALUE_END;
+  uint32_t state = s->queue.state; /* once: a signal handler may have interrupted who changes it */
+  size_t head = s->queue.states[state].head;
+  if (k >= s->queue.states[state].records) return EVALUE_END;
+  for (; k > 0; k--) distance += EVALUE_RECORD_OVERHEAD + size_of(word_at(&s->queue, head, distance));
+  get(&s->queue, head, &distance, parts, &alignment);
+  return EVALUE_OK;
 }
 
 evalue_status evalue_ring_sink_dump(evalue_ring_sink *s, evalue_sink *to) {
   evalue_status status = EVALUE_OK;
-  if (s == NULL || to == NULL || s->sink.self != &s->sink || s->sink.is_writing != 0) return EVALUE_MISUSE;
-  s->sink.is_writing = 1; /* so that nothing comes back */
-  for (uint64_t k = 0; status == EVALUE_OK; k++) status = hand_on(&s->queue, k, to);
-  s->sink.is_writing = 0;
-  return status == EVALUE_END ? EVALUE_OK : status;
+  size_t distance = 0;
+  if (s == NULL || to == NULL) return EVALUE_MISUSE;
+  uint8_t before = s->sink.is_writing; /* also in the middle of a record: those before it are whole */
+  s->sink.is_writing = 1;              /* so that nothing comes back */
+  for (uint64_t k = records_of(&s->queue); k > 0 && status == EVALUE_OK; k--)
+    status = hand_on(&s->queue, &distance, to);
+  s->sink.is_writing = before;
+  return status;
 }
 
 /* ---- records that wait for their time ---- */
@@ -199,9 +210,13 @@ static evalue_status deferred_undo(evalue_sink *sink) {
 
 static evalue_status deferred_flush(evalue_sink *sink) {
   evalue_deferred_sink *s = (evalue_deferred_sink *)(void *)sink;
-  evalue_status status;
-  while ((status = hand_on(&s->queue, 0, s->target)) == EVALUE_OK) evalue_queue_drop(&s->queue);
-  if (status == EVALUE_END) status = evalue_sink_flush(s->target);
+  evalue_status status = EVALUE_OK;
+  while (records_of(&s->queue) != 0 && status == EVALUE_OK) {
+    size_t distance = 0;
+    status = hand_on(&s->queue, &distance, s->target);
+    if (status == EVALUE_OK) evalue_queue_drop(&s->queue);
+  }
+  if (status == EVALUE_OK) status = evalue_sink_flush(s->target);
   sink->system_error = s->target->system_error;
   return status;
 }

@@ -29,7 +29,7 @@ static evalue_status tee_begin(evalue_sink *sink, uint64_t nbytes, uint32_t alig
     evalue_status status = evalue_sink_begin(t->sinks[i], nbytes, alignment, NULL);
     if (status == EVALUE_OK) continue;
     bool is_good = cancel(t, i, i) && t->sinks[i]->is_poisoned == 0; /* the zeros before a record can fail, too */
-    if (!is_good) sink->is_poisoned = 1;
+    if (!is_good) evalue_sink_poison(sink);
     return adopt(sink, t->sinks[i], status);
   }
   return EVALUE_OK;
@@ -73,7 +73,10 @@ evalue_status evalue_tee_sink_init(evalue_tee_sink *t, evalue_sink *const *sinks
       .begin = tee_begin, .write = tee_write, .end = tee_end, .undo = tee_undo, .flush = tee_flush};
   if (t == NULL) return EVALUE_MISUSE;
   bool is_good = sinks != NULL || count == 0;
-  for (size_t i = 0; i < count && is_good; i++) is_good = sinks[i] != NULL && sinks[i] != &t->sink;
+  for (size_t i = 0; i < count && is_good; i++) {
+    is_good = sinks[i] != NULL && sinks[i] != &t->sink;
+    for (size_t k = 0; k < i && is_good; k++) is_good = sinks[k] != sinks[i]; /* twice would be a record in a record */
+  }
   t->sinks = sinks;
   t->count = count;
   t->is_over = 0;

@@ -7,7 +7,7 @@
 enum { HEAD_COUNT = 3, BATCH = 64 };
 
 evalue_status evalue_tracer_set_sink(evalue_tracer *t, evalue_sink *sink) {
-  if (t == NULL || (sink != NULL && sink->alignment > 1)) return EVALUE_MISUSE;
+  if (t == NULL) return EVALUE_MISUSE;
   t->sink = sink;
   return EVALUE_OK;
 }
@@ -29,7 +29,7 @@ static evalue_status write_event(evalue_sink *sink, evalue_trace_event *event, c
   evalue_writer w;
   evalue_status status = evalue_writer_init_sequence(&w, heads, sizeof heads);
   if (status == EVALUE_OK) status = evalue_writer_gather(&w, slices, BATCH);
-  if (status == EVALUE_OK) status = evalue_sink_begin(sink, event->nbytes, 1, &event->offset);
+  if (status == EVALUE_OK) status = evalue_sink_begin(sink, event->nbytes, 0, &event->offset);
   if (status == EVALUE_OK) status = evalue_sink_append_values(sink, &w, head, HEAD_COUNT, 0, NULL);
   if (status == EVALUE_OK) status = evalue_sink_append_values(sink, &w, values, n, 0, NULL);
   return status == EVALUE_OK ? evalue_sink_end(sink) : status;

@@ -33,7 +33,7 @@ class Logging(CliTest):
 
     def test_why_rejected(self):
         fault = "offset 42: value 1: malformed: bool: the Bool is neither 0 nor 1: expected 0 or 1, found 2"
-        for args in (["--log", "why_rejected", "check", "bad"], ["check", "--log=why_rejected", "bad"], ["check", "bad", "--log", "all,why_rejected"]):
+        for args in (["--log", "why_rejected", "check", "bad"], ["--log=none", "--log=why_rejected", "check", "bad"], ["check", "--log=why_rejected", "bad"], ["check", "bad", "--log", "all,why_rejected"]):
             logged, said = self.lines(1, *args)
             around = "05 01 00 00 00 00 00 00 00"[3:]
             self.assertEqual(logged, [("info", "reader", "why_rejected", "report.c", f"{fault}; bytes around it: {around} [02]")])
@@ -77,6 +77,7 @@ class Logging(CliTest):
         for args in (["--log", "sinks", "check", "good"], ["check", "--log", "sinks", "good"]):
             self.bad(2, '^evalue( check)?: --log: unknown name "sinks": expected components: reader, ', *args)
         self.bad(2, "^evalue: --log needs a value\n", "--log")
+        self.bad(2, "^evalue: unknown command '--logs'\n", "--logs")
         self.bad(2, "^evalue check: --log needs a value\n", "check", "--log")
         self.bad(2, "^evalue check: --log: expected at most 500 bytes\n", "check", "--log", "x" * 501, "good")
         self.environment["EVALUE_LOGS"] = "sinks,why_rejected"

@@ -4,6 +4,7 @@
  * writes, and what the environment does. What it finds out goes to stdout.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,6 +95,29 @@ static void print_record(void *prefix, const evalue_log_record *r) {
 static char prefix[] = "handler";
 static const evalue_log_handler handler = {print_record, prefix};
 
+/* Logs from inside a handler. */
+static void log_again(void *context, const evalue_log_record *record) {
+  EVALUE_LOG(&evalue_log_reader, EVALUE_LOG_ERROR, "again: %s", record->message);
+  (void)context;
+}
+
+static const evalue_log_handler logging_handler = {log_again, NULL};
+
+/* Closes all descriptors from one on, or opens a file on each of them up to 120. */
+static bool do_descriptors(const char *verb, const char *rest) {
+  enum { MOST = 120, FIRST = 3 };
+  if (strcmp(verb, "close") == 0) {
+    for (int fd = (int)strtol(rest, NULL, 10); fd <= MOST; fd++) close(fd);
+    return true;
+  }
+  if (strcmp(verb, "open") != 0) return false;
+  int fd = open(rest, O_WRONLY | O_CREAT | O_APPEND, 0666);
+  for (int other = FIRST; other <= MOST; other++) {
+    if (other != fd && dup2(fd, other) < 0) abort();
+  }
+  return true;
+}
+
 /* ---- one argument ---- */
 
 static void do_one(char *argument) {
@@ -101,6 +125,7 @@ static void do_one(char *argument) {
   char text[1200] = "", bytes[4000];
   if (rest != NULL) *rest++ = '\0';
   else rest = argument + strlen(argument);
+  if (do_descriptors(verb, rest)) return;
   if (strcmp(verb, "configure") == 0 || strcmp(verb, "override") == 0) {
     evalue_status (*call)(const char *, char *, size_t) = verb[0] == 'c' ? evalue_log_configure : evalue_log_override;
     evalue_status status = call(rest, text, sizeof text);
@@ -110,7 +135,8 @@ static void do_one(char *argument) {
   } else if (strcmp(verb, "levels") == 0) {
     say_levels();
   } else if (strcmp(verb, "handler") == 0) {
-    evalue_log_set_handler(rest[0] != '\0' ? NULL : &handler);
+    const evalue_log_handler *other = strcmp(rest, "logging") == 0 ? &logging_handler : NULL;
+    evalue_log_set_handler(rest[0] != '\0' ? other : &handler);
   } else if (strcmp(verb, "threads") == 0 || strcmp(verb, "staggered") == 0) {
     is_staggered = verb[0] == 's';
     int threads = 0, of_each = 0;

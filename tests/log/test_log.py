@@ -101,7 +101,7 @@ class Environment(LogTest):
         self.assertEqual(self.levels("configure=+sink", "configure=+ipc")[0], "WWWWDWNN")
         self.assertEqual(self.levels("configure=+sink", EVALUE_LOGS="-all")[0], "EEEEEENN")
         self.assertEqual(self.levels("levels", "configure=+sink", EVALUE_LOGS="-all")[0], "EEEEEENN")
-        self.assertEqual(self.levels("configure=+sink", EVALUE_LOGS="")[0], "WWWWWWNN")  # it is set, and says: the default
+        self.assertEqual(self.levels("configure=+sink", EVALUE_LOGS="")[0], "WWWDWWNN")  # empty is not set
         self.assertEqual(self.levels("override=+sink", EVALUE_LOGS="-all")[0], "WWWDWWNN")
         self.assertEqual(self.levels("override=+sink", "configure=none", EVALUE_LOGS="-all")[0], "WWWDWWNN")
         self.assertEqual(self.levels("configure=none", "override=+sink", "configure=all")[0], "WWWDWWNN")
@@ -320,6 +320,24 @@ class Out(LogTest):
                 self.assertEqual(err[0], "EVALUE_LOGS_OUT: cannot be opened; the log goes to stderr")
                 self.assertEqual([self.parse(line)[6] for line in err[1:]], ["x", "y"])
 
+    def test_a_pipe_without_a_reader(self):
+        path = self.folder.name + "/fifo"
+        os.mkfifo(path)
+        out, err = self.say("reader:error=" + hexed("x"), EVALUE_LOGS_OUT=path)
+        self.assertEqual(err[0], "EVALUE_LOGS_OUT: cannot be opened; the log goes to stderr")
+
+    def test_not_into_a_file_of_the_program(self):
+        """Whoever closes all descriptors and opens files does not find log lines in them."""
+        data = self.folder.name + "/data"
+        _, err = self.say("reader:error=" + hexed("one"), "close=3", "open=" + data, "reader:error=" + hexed("two"), EVALUE_LOGS_OUT=self.file)
+        self.assertEqual(self.read().count("one"), 1)
+        self.assertEqual(pathlib.Path(data).read_bytes(), b"")
+        self.assertEqual([self.parse(line)[6] for line in err], ["two"])
+
+    def test_a_handler_that_logs(self):
+        _, err = self.say("handler=logging", "reader:error=" + hexed("x"), "reader:error=" + hexed("y"))
+        self.assertEqual([self.parse(line)[6] for line in err], ["again: x", "again: y"])
+
     def test_errno(self):
         for env in ({}, {"EVALUE_LOGS_OUT": "/nonexistent/x"}, {"TZ": "No/Where"}, {"EVALUE_LOGS_FORMAT": "json"}, {"EVALUE_LOGS": "bad,+all"}):
             with self.subTest(env):
@@ -449,6 +467,7 @@ class Cost(LogTest):
 
     def test_floor(self):
         strings = [b"a debug string", b"an info string", b"a warning string", b"an error string"]
+        others = ((b"a copied string", 1), (b"a rejected string", 1), (b"a string with a status", 3))
         OUT.mkdir(parents=True, exist_ok=True)
         for optimisation in "-O0", "-O2":
             for floor, first in ((None, 0), ("EVALUE_LOG_DEBUG", 0), ("EVALUE_LOG_INFO", 1), ("EVALUE_LOG_WARNING", 2), ("EVALUE_LOG_ERROR", 3), ("EVALUE_LOG_NONE", 4)):
@@ -457,6 +476,7 @@ class Cost(LogTest):
                     compiled([*CC, *FLAGS, "-g0", optimisation, *define, "-c", str(HERE / "floor.c"), "-o", str(OUT / "floor.o")])
                     data = (OUT / "floor.o").read_bytes()
                     self.assertEqual([s in data for s in strings], [i >= first for i in range(4)])
+                    self.assertEqual([s in data for s, _ in others], [level >= first for _, level in others])
                     self.assertEqual((b"evaluate" in data, b"evalue_log_write" in data), (first < 4, first < 4))
 
     def test_allocations(self):

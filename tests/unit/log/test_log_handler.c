@@ -44,7 +44,7 @@ static void test_nesting(void **state) {
   const evalue_log_handler handler = {nosy, &depth};
   evalue_log_set_handler(&handler);
   EVALUE_LOG(&mine, EVALUE_LOG_ERROR, "x");
-  assert_int_equal(depth, 3);
+  assert_int_equal(depth, 1); /* what it logs itself goes to the default one */
   evalue_log_set_handler(NULL);
   assert_int_equal(evalue_log_configure("", NULL, 0), EVALUE_OK);
 }

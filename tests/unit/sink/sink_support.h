@@ -83,6 +83,8 @@ typedef struct faulty_sink {
   char order[64]; /* the last calls: b w e u f c */
 } faulty_sink;
 
+enum { FAULTY_ERROR = 28 }; /* what such a sink says about why */
+
 static inline faulty_sink *faulty_of(evalue_sink *sink) {
   return (faulty_sink *)(void *)sink;
 }
@@ -96,6 +98,7 @@ static inline evalue_status faulty_call(faulty_sink *s, call what) {
   if (length + 1 < sizeof s->order) s->order[length] = "bweufc"[what];
   evalue_status status = s->fails[what];
   if (!s->for_ever) s->fails[what] = EVALUE_OK;
+  if (status != EVALUE_OK) s->sink.system_error = FAULTY_ERROR;
   return status;
 }
 

@@ -129,11 +129,10 @@ static void test_closing_flushes(void **state) {
 static void test_the_target_is_poisoned_closed_or_cannot_flush(void **state) {
   (void)state;
   start(sizeof memory, 1);
-  target.sink.system_error = 28;
   target.fails[FLUSH] = EVALUE_NO_SPACE;
   assert_int_equal(put_step(&deferred.sink, 0, NULL), EVALUE_OK);
   assert_int_equal(evalue_sink_flush(&deferred.sink), EVALUE_NO_SPACE);
-  assert_int_equal(deferred.sink.system_error, 28);
+  assert_int_equal(deferred.sink.system_error, FAULTY_ERROR);
   model_step(&expected, 0, 1);
   check_target(); /* the record has gone there, once */
   assert_int_equal(evalue_sink_flush(&deferred.sink), EVALUE_OK);

@@ -182,10 +182,9 @@ static void test_flush_of_each_child_fails(void **state) {
   for (int bad = 0; bad < CHILDREN; bad++) {
     start(-1);
     children[bad].fails[FLUSH] = EVALUE_NO_SPACE;
-    list[bad]->system_error = 28;
     if (bad + 1 < CHILDREN) children[bad + 1].fails[FLUSH] = EVALUE_IO;
     assert_int_equal(evalue_sink_flush(&tee.sink), EVALUE_NO_SPACE); /* the first */
-    assert_int_equal(tee.sink.system_error, 28);
+    assert_int_equal(tee.sink.system_error, FAULTY_ERROR);
     for (int i = 0; i < CHILDREN; i++) assert_int_equal(children[i].calls[FLUSH], 1); /* all, even so */
     assert_int_equal(evalue_sink_flush(&tee.sink), EVALUE_OK);
   }
