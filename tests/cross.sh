@@ -34,7 +34,7 @@ for target in $targets; do
   name=${target%%:*}; rest=${target#*:}; cc=${rest%%:*}; qemu=${rest#*:}
   out=$build/$name
   mkdir -p "$out"
-  flags="-std=c11 -D_GNU_SOURCE -O2 -static -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-align=strict -Wcast-qual -Werror"
+  flags="-std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -O2 -static -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-align=strict -Wcast-qual -Werror"
   $cc -O2 -w -D_GNU_SOURCE -DHAVE_INTTYPES_H -DHAVE_STDINT_H -DHAVE_SIGNAL_H -DHAVE_STRSIGNAL -DHAVE_TIME_H -DHAVE_STRUCT_TIMESPEC -DHAVE_CLOCK_GETTIME \
     -DHAVE_CLOCK_GETTIME_REALTIME -DHAVE_CLOCK_REALTIME -I$build/cmocka/include -c $build/cmocka/src/cmocka.c -o "$out/cmocka.o"
   for source in src/core/*.c src/text/*.c src/executorch/*.c src/log/*.c src/sink/*.c src/ipc/*.c; do

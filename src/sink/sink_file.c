@@ -13,6 +13,8 @@
 #include "evalue/log.h"
 #include "sink_file.h"
 
+_Static_assert(sizeof(off_t) >= 8, "files may be larger than 2 GiB: compile with -D_FILE_OFFSET_BITS=64");
+
 enum { MOST_SLICES = 64, MOST_BYTES = 1 << 30 }; /* of one call: less than any system's limits */
 
 static evalue_file_sink *file_of(evalue_sink *sink) {
