@@ -46,6 +46,6 @@ for target in $targets; do
     program=$out/$(basename "$test" .c)
     $cc $flags -Iinclude -Itests/support -I$build -isystem $build/cmocka/include "$test" "$out/libevalue.a" "$out/cmocka.o" -lm -o "$program"
     echo "== $name $(basename "$test" .c)"
-    $qemu "$program"
+    EVALUE_EMULATED=1 $qemu "$program"
   done
 done

@@ -110,6 +110,7 @@ static void count_signal(int number) {
 
 static void test_i4_signals_do_not_matter(void **state) {
   (void)state;
+  if (getenv("EVALUE_EMULATED") != NULL) skip(); /* qemu loses what writev has written when a signal ends it */
   const struct itimerval fast = {{0, 300}, {0, 300}}, off = {{0, 0}, {0, 0}};
   struct sigaction action = {.sa_handler = count_signal}, old; /* without SA_RESTART */
   assert_int_equal(sigaction(SIGALRM, &action, &old), 0);
