@@ -114,13 +114,15 @@ def check_readme(folder):
 
 
 def check_module(readme, folder):
-    """The program of a module's README compiles, runs, and prints what stands behind it, if anything does."""
+    """The programs of a module's README compile, run, and print what stands behind them, if anything does; so do commands."""
     text = readme.read_text()
-    program, = re.findall(r"```c\n(.*?)```", text, re.S)
-    printed = re.search(r"<!-- prints -->\n```text\n(.*?)```", text, re.S)
-    out = compile_and_run(program, folder)
-    if printed:
-        check_output(str(readme), out, printed.group(1))
+    for program, printed in re.findall(r"```c\n(.*?)```\n(?:\n<!-- prints -->\n```text\n(.*?)```)?", text, re.S):
+        out = compile_and_run(program, folder)
+        if printed:
+            check_output(str(readme), out, printed)
+    for command, shown in re.findall(r"```text\n\$ (evalue [^\n]*)\n(.*?)```", text, re.S):
+        out = run(["sh", "-ec", command], cwd=folder, env=dict(os.environ, PATH="%s:%s" % (BUILD, os.environ["PATH"])))
+        check_output(command, out, shown)
 
 
 def check_output(what, out, shown):

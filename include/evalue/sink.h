@@ -206,11 +206,10 @@ EVALUE_API evalue_status evalue_file_sink_init(evalue_file_sink *sink, int fd, c
  * Starts a sink into a file by its path, creating it if need be, with the mode 0666 less the umask. Offsets are
  * positions in the file. With options->publish, path must stay valid until the sink is closed: then the file, which is
  * on the disk whatever options->sync says, replaces what was there by a rename (a symbolic link itself), and its
- * directory is synchronised; a
- * sink that was poisoned, or whose last flush fails, or that is discarded, leaves what was there. A program that is
- * killed leaves a file that begins with .evalue- beside it. When only the directory cannot be synchronised, closing
- * returns EVALUE_IO, but the file is there. Returns EVALUE_OK; EVALUE_IO when it cannot be opened or created, or when
- * something that is no file is in its place; EVALUE_MISUSE for NULL, an empty path, or bad options.
+ * directory is synchronised; a sink that was poisoned, or whose last flush fails, or that is discarded, leaves what was
+ * there. A program that is killed leaves a file that begins with .evalue- beside it. When only the directory cannot be
+ * synchronised, closing returns EVALUE_IO, but the file is there. Returns EVALUE_OK; EVALUE_IO when it cannot be opened
+ * or created, or when something that is no file is in its place; EVALUE_MISUSE for NULL, an empty path, or bad options.
  */
 EVALUE_API evalue_status evalue_file_sink_open(evalue_file_sink *sink, const char *path,
                                                const evalue_sink_options *options);

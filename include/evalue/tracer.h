@@ -41,8 +41,9 @@ typedef struct evalue_tracer {
 
 /**
  * Starts a tracer into a sink, which stays the caller's; NULL is off. events, of that capacity, is the index that it
- * fills. Returns EVALUE_OK; EVALUE_MISUSE for NULL, NULL events with a capacity, or a sink that aligns its records: in
- * a sequence there is nothing between two elements.
+ * fills. Events stand right behind one another, whatever the sink's alignment: in a sequence there is nothing between
+ * two elements, so write nothing else to the sink meanwhile. Returns EVALUE_OK; EVALUE_MISUSE for NULL, or NULL events
+ * with a capacity.
  */
 EVALUE_API evalue_status evalue_tracer_init(evalue_tracer *tracer, evalue_sink *sink, evalue_trace_event *events,
                                             size_t capacity);
@@ -59,10 +60,10 @@ EVALUE_API evalue_status evalue_tracer_log(evalue_tracer *tracer, const char *na
                                            const evalue *values, size_t n);
 
 /**
- * Reads the head of the next event of a trace from a reader of the sequence. Fills *event (offsets count from the
- * beginning of the reader's input; nbytes is not known yet, and 0) and *name, a view into the input; event->count calls
- * of evalue_reader_next give its values. Returns EVALUE_OK; EVALUE_END; a fault of the input, which the reader
- * describes; EVALUE_UNSUPPORTED when the values there are no event's head; EVALUE_MISUSE for NULL.
+ * Reads the head of the next event of a trace from a reader of the sequence (evalue_reader_init_sequence). Fills *event
+ * (offsets count from the beginning of the reader's input; nbytes is not known yet, and 0) and *name, a view into the
+ * input; event->count calls of evalue_reader_next give its values. Returns EVALUE_OK; EVALUE_END; a fault of the input,
+ * which the reader describes; EVALUE_UNSUPPORTED when the values there are no event's head; EVALUE_MISUSE for NULL.
  */
 EVALUE_API evalue_status evalue_trace_next(evalue_reader *reader, evalue_trace_event *event, evalue_string *name);
 

@@ -12,6 +12,7 @@ static const char help[] =
     "\n"
     "  --form F         what each FILE is: message, sequence or executorch-java (default message)\n" CLI_JAVA_HELP(
         "wrote it") "  --deep           look at the data of bool tensors, too: each byte should be 0 or 1\n"
+                    "  --log SPEC       what to log on stderr; help lists the names\n"
                     "  --help           this text\n"
                     "\n"
                     "FILE may be -, stdin.\n"

@@ -22,6 +22,7 @@ static const char help[] =
         "wrote it, or will read it") "  --align N        alignment of tensor data in a message, a power of two from 1 "
                                      "to 4096 (default that of IN\n"
                                      "                   if it is a message, else 16)\n"
+                                     "  --log SPEC       what to log on stderr; help lists the names\n"
                                      "  --help           this text\n"
                                      "\n"
                                      "IN may be -, stdin; OUT may be -, stdout. They may be the same file. OUT appears "

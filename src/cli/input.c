@@ -159,6 +159,15 @@ static bool take(cli_input *input, int fd, const struct stat *status, cli_needed
   return good;
 }
 
+/* Says what was opened: a file of values by the component of its form, another one by the command's own. */
+static void log_opened(const cli_input *input, const cli_format *format) {
+  const evalue_log_component *component = format == NULL             ? &evalue_log_cli
+                                          : format->form == CLI_JAVA ? &evalue_log_executorch_java
+                                                                     : &evalue_log_reader;
+  EVALUE_LOG(component, EVALUE_LOG_DEBUG, "%s: %zu bytes%s%s", cli_input_name(input->name), input->size,
+             format != NULL ? ", read as " : "", format != NULL ? cli_form_name(format->form) : "");
+}
+
 bool cli_input_open(cli_input *input, const char *name, cli_needed *needed, const cli_format *format) {
   static const uint8_t nothing[1];
   memset(input, 0, sizeof *input);
@@ -168,7 +177,11 @@ bool cli_input_open(cli_input *input, const char *name, cli_needed *needed, cons
   input->slot = NO_SLOT;
   int fd = cli_open_by_name(name);
   struct stat status;
-  if (fd >= 0 && fstat(fd, &status) == 0) return take(input, fd, &status, needed, format);
+  if (fd >= 0 && fstat(fd, &status) == 0) {
+    bool good = take(input, fd, &status, needed, format);
+    if (good) log_opened(input, format);
+    return good;
+  }
   cli_message("%s: cannot open: %s", cli_input_name(name), strerror(errno));
   if (fd >= 0) close(fd);
   return false;

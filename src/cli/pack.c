@@ -32,6 +32,7 @@ static const char help[] =
     "  --executorch R     of executorch-java: the release that has to read it, " CLI_JAVA_RELEASES "\n"
     "  --align N          alignment of tensor data in a message, a power of two from 1 to 4096 (default 16)\n"
     "  -o OUT             the file to make, whole or not at all (default -, stdout)\n"
+    "  --log SPEC         what to log on stderr; help lists the names\n"
     "  --help             this text\n"
     "\n"
     "X.npy or FILE may be -, stdin. For stdout and pipes the output is first made in TMPDIR (default /tmp).\n"
@@ -257,7 +258,8 @@ static bool check_job(job *j) {
   if (!cli_parse_alignment(j->alignment_text, &j->alignment)) return false;
   if (!cli_check_alignment(j->format.form, j->alignment)) return false;
   if (j->as != AS_IT_IS) cli_usage_error("--as needs a --tensor after it");
-  else if (j->items > 1 && j->format.form == CLI_JAVA) cli_usage_error("executorch-java holds one value");
+  else if (j->items > 1 && j->format.form == CLI_JAVA)
+    cli_usage_error("executorch-java holds one value: expected one ITEM, found %zu", j->items);
   else if (j->items == 0 && j->format.form == CLI_JAVA) cli_usage_error("nothing to pack: expected one ITEM");
   else if (j->items == 0) cli_usage_error("nothing to pack; 'evalue pack --json /dev/null' makes an empty message");
   else return true;

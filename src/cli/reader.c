@@ -46,8 +46,6 @@ void cli_reader_init(cli_reader *r, const cli_input *input, const cli_format *fo
   memset(r, 0, sizeof *r);
   r->input = input;
   r->format = *format;
-  EVALUE_LOG(format->form == CLI_JAVA ? &evalue_log_executorch_java : &evalue_log_reader, EVALUE_LOG_DEBUG,
-             "%s: %zu bytes, read as %s", cli_input_name(input->name), input->size, cli_form_name(format->form));
   if (format->form == CLI_MESSAGE) evalue_reader_init(&r->reader, input->data, input->size, NULL);
   if (format->form == CLI_SEQUENCE) evalue_reader_init_sequence(&r->reader, input->data, input->size, NULL);
 }

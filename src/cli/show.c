@@ -16,6 +16,7 @@ static const char help[] =
         "wrote it") "  --color WHEN     colours in the layout: auto, always or never (default auto: on a terminal, "
                     "unless NO_COLOR is\n"
                     "                   set)\n"
+                    "  --log SPEC       what to log on stderr; help lists the names\n"
                     "  --help           this text\n"
                     "\n"
                     "FILE may be -, stdin.\n"

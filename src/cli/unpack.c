@@ -18,6 +18,7 @@ static const char help[] =
     "  --form F         what FILE is: message, sequence or executorch-java (default message)\n" CLI_JAVA_HELP(
         "wrote it") "  --no-json        write the .npy files only\n"
                     "  -d DIR           a directory that is empty, or does not exist yet; it gets all files or none\n"
+                    "  --log SPEC       what to log on stderr; help lists the names\n"
                     "  --help           this text\n"
                     "\n"
                     "FILE may be -, stdin. Ancillary elements and the alignment of FILE are not kept. Scalar types "

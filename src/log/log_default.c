@@ -85,12 +85,23 @@ static int find_out(void) {
   return is_same ? out : STDERR_FILENO;
 }
 
+static void complain_about_file(const char *path, int error) {
+  char text[400];
+  evalue_text out_text = evalue_text_start(text, sizeof text);
+  evalue_log_put_clean(&out_text, path, strlen(path));
+  evalue_text_put(&out_text, ": cannot be opened: ");
+  evalue_text_put(&out_text, strerror(error));
+  evalue_text_put(&out_text, "; the log goes to stderr");
+  evalue_text_end(&out_text);
+  evalue_log_complain("EVALUE_LOGS_OUT", text);
+}
+
 void evalue_log_default_start(void) {
   const char *path = evalue_log_variable("EVALUE_LOGS_OUT"), *format = evalue_log_variable("EVALUE_LOGS_FORMAT");
   if (path != NULL) {
     int fd = open_log(path);
     if (fd >= 0) out = fd;
-    else evalue_log_complain("EVALUE_LOGS_OUT", "cannot be opened; the log goes to stderr");
+    else complain_about_file(path, errno);
   }
   is_json = format != NULL && strcmp(format, "json") == 0;
   if (format != NULL && !is_json && strcmp(format, "text") != 0) {

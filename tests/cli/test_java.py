@@ -479,8 +479,8 @@ class Commands(JavaTest):
                 self.refused(1, f"^evalue convert: \\S+: executorch-java holds one value: .*found {found}\n$", "convert", TO, *args, "-")
         for name, found in (("two", "more"), ("none", "none")):
             self.refused(1, f"executorch-java holds one value: .*found {found}\n$", "pack", JAVA, "--json", f"{name}.jsonl", "-o", "OUT")
-        self.refused(2, "executorch-java holds one value\n", "pack", JAVA, "--none", "--int=1", "-o", "OUT")
-        self.refused(2, "executorch-java holds one value\n", "pack", JAVA, "--json", "none.jsonl", "--int=1", "-o", "OUT")
+        self.refused(2, "executorch-java holds one value: expected one ITEM, found 2\n", "pack", JAVA, "--none", "--int=1", "-o", "OUT")
+        self.refused(2, "executorch-java holds one value: expected one ITEM, found 2\n", "pack", JAVA, "--json", "none.jsonl", "--int=1", "-o", "OUT")
         self.refused(2, "nothing to pack", "pack", JAVA, "-o", "OUT")
         self.write("cut", message(NONE, integer(2))[:-1])
         self.refused(1, "^cut: offset 8: truncated", "convert", TO, "cut", "OUT")
