@@ -99,10 +99,10 @@ EVALUE_API evalue_status evalue_sink_close(evalue_sink *sink);
 /* ---- writing ------------------------------------------------------------------------------------------------ */
 
 /**
- * Writes nbytes bytes as one record. *offset, if not NULL, is where they begin. Returns EVALUE_OK; EVALUE_NO_SPACE
- * (sink->needed says what would do); EVALUE_IO (sink->system_error says why); EVALUE_POISONED; EVALUE_LIMIT for 2^62
- * bytes or more in all; EVALUE_MISUSE for NULL data with a size, or as above. *offset changes only on EVALUE_OK. So it
- * is with the calls below.
+ * Writes nbytes bytes as one record. *offset, if not NULL, is where they begin. Returns EVALUE_OK; EVALUE_NO_SPACE (of
+ * a buffer sink sink->needed says what would do); EVALUE_IO (sink->system_error says why); EVALUE_POISONED;
+ * EVALUE_LIMIT for 2^62 bytes or more in all; EVALUE_MISUSE for NULL data with a size, or as above. *offset changes
+ * only on EVALUE_OK. So it is with the calls below.
  */
 EVALUE_API evalue_status evalue_sink_write(evalue_sink *sink, const void *data, size_t nbytes, uint64_t *offset);
 
@@ -252,7 +252,7 @@ typedef struct evalue_tee_sink {
  * it. A record is written to all of them or, if one fails, to none: a sink that cannot take it back is poisoned, and
  * the tee with it. Each other sink aligns by itself; offsets of the tee are its own. Flushing flushes all; closing
  * flushes and closes none. (A record that was taken back can have changed bytes behind the end of a buffer sink, and
- * have pushed older ones out of a ring.) Returns EVALUE_OK; EVALUE_MISUSE for NULL.
+ * have pushed older ones out of a ring.) Returns EVALUE_OK; EVALUE_MISUSE for NULL, the tee itself, or a sink twice.
  */
 EVALUE_API evalue_status evalue_tee_sink_init(evalue_tee_sink *sink, evalue_sink *const *sinks, size_t count);
 
@@ -264,7 +264,7 @@ typedef struct evalue_record_queue {
   size_t capacity;
   size_t filled, mark; /* mark: filled, before the record that is being written */
   struct {
-    size_t head; /* where the oldest record is; before each stand its alignment's logarithm, u8, and its size, u56 */
+    size_t head; /* where the oldest record is; before each stands a word: sink_queue.c says what it holds */
     uint64_t records;
   } states[2];
   uint32_t state; /* which of them counts: a signal handler that looks at any time sees one that is complete */
@@ -282,8 +282,8 @@ typedef struct evalue_ring_sink {
 /**
  * Starts a sink that keeps the last whole records that fit into capacity bytes at data, each with
  * EVALUE_RECORD_OVERHEAD; older ones make room. A record that could never fit is EVALUE_NO_SPACE, and none is lost for
- * it. Offsets count all bytes ever written. Returns EVALUE_OK; EVALUE_MISUSE for NULL or bad options. Alignment 1,
- * always: a ring's bytes have no place.
+ * it. Offsets count all bytes ever written; nothing is aligned, for a ring's bytes have no place. Returns EVALUE_OK;
+ * EVALUE_MISUSE for NULL.
  */
 EVALUE_API evalue_status evalue_ring_sink_init(evalue_ring_sink *sink, void *data, size_t capacity);
 
@@ -311,8 +311,8 @@ typedef struct evalue_deferred_sink {
 /**
  * Starts a sink that collects records in capacity bytes at data, each with EVALUE_RECORD_OVERHEAD, and writes them to
  * target at evalue_sink_flush, which makes room again. When one cannot be written, it and those after it wait on; what
- * waits still when it is closed is lost. Offsets are its own: the target's are where it puts them.
- * Closing flushes; it leaves target open. Returns EVALUE_OK; EVALUE_MISUSE for NULL.
+ * waits still when it is closed is lost. Offsets are its own: the target's are where it puts them. Closing flushes; it
+ * leaves target open. Returns EVALUE_OK; EVALUE_MISUSE for NULL, or when target is the sink itself.
  */
 EVALUE_API evalue_status evalue_deferred_sink_init(evalue_deferred_sink *sink, void *data, size_t capacity,
                                                    evalue_sink *target);

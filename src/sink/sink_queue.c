@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Records in a ring of memory: what the ring sink and the deferred sink keep. Before each record stands a word: its
- * size, and above it the logarithm of its alignment. A record is seen by readers only when it is complete.
+ * size, u56, and above it, u8, one more than the logarithm of its alignment, or 0 when it has none. A record is seen by
+ * readers only when it is complete.
  */
 #include <stdatomic.h>
 
@@ -74,8 +75,7 @@ bool evalue_queue_begin(evalue_record_queue *q, uint64_t nbytes, uint32_t alignm
   uint8_t bytes[EVALUE_RECORD_OVERHEAD];
   uint64_t logarithm = 0;
   if (!evalue_queue_could_hold(q, nbytes) || nbytes + EVALUE_RECORD_OVERHEAD > q->capacity - q->filled) return false;
-  while (logarithm <= MOST && UINT64_C(1) << logarithm < (uint64_t)alignment * 2)
-    logarithm++; /* one more, so that 0 is 0 */
+  while (logarithm <= MOST && UINT64_C(1) << logarithm < (uint64_t)alignment * 2) logarithm++;
   evalue_store_u64(bytes, nbytes | logarithm << SIZE_BITS);
   EVALUE_LOG_COPIED(&evalue_log_sink, nbytes, "the record outlives the caller's bytes");
   q->mark = q->filled;
