@@ -7,15 +7,15 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "evalue/log.h"
 #include "sink_file.h"
+#include "slices.h"
 
 _Static_assert(sizeof(off_t) >= 8, "files may be larger than 2 GiB: compile with -D_FILE_OFFSET_BITS=64");
 
-enum { MOST_SLICES = 64, MOST_BYTES = 1 << 30 }; /* of one call: less than any system's limits */
+enum { MOST_SLICES = 64 }; /* of one call: less than any system's limit */
 
 static evalue_file_sink *file_of(evalue_sink *sink) {
   return (evalue_file_sink *)(void *)sink;
@@ -27,26 +27,6 @@ evalue_status evalue_file_fail(evalue_file_sink *s, int error) {
 }
 
 /* ---- writing ---- */
-
-/* Fills list with what is left of the slices from byte `at` of slice i on; returns how many entries that takes. */
-static int fill(struct iovec *list, const evalue_slice *slices, size_t n, size_t i, size_t at) {
-  size_t bytes = 0;
-  int count = 0;
-  for (; i < n && count < MOST_SLICES && bytes < MOST_BYTES; i++, at = 0) {
-    size_t size = slices[i].size - at;
-    if (size == 0) continue;
-    if (size > MOST_BYTES - bytes) size = MOST_BYTES - bytes;
-    union {
-      const void *from;
-      void *to; /* what writev asks for, but it only reads */
-    } place = {(const uint8_t *)slices[i].data + at};
-    list[count].iov_base = place.to;
-    list[count].iov_len = size;
-    bytes += size;
-    count++;
-  }
-  return count;
-}
 
 /* writev, but it goes on after a signal and waits where the descriptor does not. 0 for an error: errno says which. */
 static size_t write_some(int fd, const struct iovec *list, int count) {
@@ -63,15 +43,14 @@ static size_t write_some(int fd, const struct iovec *list, int count) {
 /* Writes all slices; *taken counts the bytes, also of a failure. */
 static evalue_status write_all(evalue_file_sink *s, const evalue_slice *slices, size_t n, uint64_t *taken) {
   struct iovec list[MOST_SLICES];
-  size_t i = 0, at = 0;
+  evalue_slice_place place = {0, 0};
   for (;;) {
-    int count = fill(list, slices, n, i, at);
+    int count = evalue_slices_fill(list, MOST_SLICES, slices, n, place);
     if (count == 0) return EVALUE_OK;
     size_t some = write_some(s->fd, list, count);
     if (some == 0) return evalue_file_fail(s, errno);
     *taken += some;
-    for (; i < n && some > 0 && some >= slices[i].size - at; at = 0) some -= slices[i++].size - at;
-    at += some;
+    evalue_slices_advance(slices, n, &place, some);
   }
 }
 
