@@ -36,7 +36,8 @@ extern "C" {
   X(NO_SPACE,    "no_space",    "the caller's memory is too small")                         \
   X(IO,          "io",          "reading or writing failed")                                \
   X(MISUSE,      "misuse",      "an argument is not what the function asks for")          \
-  X(POISONED,    "poisoned",    "an earlier failure has left a part of a record behind")
+  X(POISONED,    "poisoned",    "an earlier failure has left a part of a record behind")  \
+  X(TIMEOUT,     "timeout",     "the other side did not answer in time")
 
 /* clang-format on */
 
@@ -71,7 +72,11 @@ typedef enum evalue_status {
   X(INT,         "int")             \
   X(DOUBLE,      "double")          \
   X(STRING,      "string")          \
-  X(DATA,        "data")
+  X(DATA,        "data")            \
+  X(CARRIER,     "carrier")         \
+  X(SLOT,        "slot")            \
+  X(DESCRIPTOR,  "descriptor")      \
+  X(PEER,        "peer")
 
 /* clang-format on */
 
@@ -145,8 +150,41 @@ typedef enum evalue_field {
   X(UNKNOWN_DTYPE,       UNSUPPORTED, SCALAR_TYPE, "unknown_dtype",       NOTHING,  0,  "the release has no tensors of this type")                             \
   X(MEMORY_SHORT,        NO_SPACE,    NONE,        "memory_short",        AT_LEAST, 0,  "the caller's memory is too small")
 
+/**
+ * The faults of passing messages between processes (ipc.h; spec/evalue-ipc.md, section 6), in the same columns.
+ * `position` is a byte of the frame. After SYSTEM_CALL and PEER_GONE the channel's system_error says more.
+ */
+#define EVALUE_IPC_FAULT_TABLE(X)                                                                                                                            \
+  X(FRAME_SHORT,         TRUNCATED,   PEER,        "frame_short",         AT_LEAST, 24, "the peer has closed inside a frame")                                \
+  X(MESSAGE_SHORT,       TRUNCATED,   LENGTH,      "message_short",       AT_LEAST, 0,  "the peer has closed inside a message")                              \
+  X(BAD_FRAME_MAGIC,     MALFORMED,   MAGIC,       "bad_frame_magic",     EXACTLY,  0,  "this is no frame")                                                  \
+  X(FRAME_VERSION,       UNSUPPORTED, MAJOR,       "frame_version",       EXACTLY,  1,  "the frame's version is not known")                                  \
+  X(UNKNOWN_CARRIER,     UNSUPPORTED, CARRIER,     "unknown_carrier",     AT_MOST,  4,  "the carrier is not known")                                          \
+  X(FRAME_FLAGS,         UNSUPPORTED, FLAGS,       "frame_flags",         EXACTLY,  0,  "a flag of the frame is not known")                                  \
+  X(FRAME_PLACE,         MALFORMED,   SLOT,        "frame_place",         EXACTLY,  0,  "the carrier has no slots")                                          \
+  X(PACKET_LENGTH,       MALFORMED,   LENGTH,      "packet_length",       EXACTLY,  0,  "the packet is not as long as its frame says")                       \
+  X(MESSAGE_TOO_LARGE,   LIMIT,       LENGTH,      "message_too_large",   AT_MOST,  0,  "the message is larger than allowed")                                \
+  X(POOL_SHAPE,          MALFORMED,   SLOT,        "pool_shape",          AT_MOST,  64, "the pool has no slots, or too many")                                \
+  X(POOL_TOO_LARGE,      LIMIT,       LENGTH,      "pool_too_large",      AT_MOST,  0,  "the pool is larger than allowed")                                   \
+  X(POOL_AGAIN,          MALFORMED,   CARRIER,     "pool_again",          NOTHING,  0,  "the connection has a pool already")                                 \
+  X(NO_POOL,             MALFORMED,   CARRIER,     "no_pool",             NOTHING,  0,  "the connection has no pool")                                        \
+  X(SLOT_RANGE,          MALFORMED,   SLOT,        "slot_range",          AT_MOST,  0,  "the pool has no such slot")                                         \
+  X(SLOT_HELD,           MALFORMED,   SLOT,        "slot_held",           NOTHING,  0,  "the slot has not been given back")                                  \
+  X(SLOT_LENGTH,         MALFORMED,   LENGTH,      "slot_length",         AT_MOST,  0,  "the message is larger than the slot")                               \
+  X(NO_DESCRIPTOR,       MALFORMED,   DESCRIPTOR,  "no_descriptor",       NOTHING,  0,  "the frame came without the descriptor of its memory")               \
+  X(STRAY_DESCRIPTOR,    MALFORMED,   DESCRIPTOR,  "stray_descriptor",    NOTHING,  0,  "the frame came with a descriptor too many")                         \
+  X(NOT_MEMORY,          UNSUPPORTED, DESCRIPTOR,  "not_memory",          NOTHING,  0,  "the descriptor is of no memory that can be sealed")                 \
+  X(NOT_SEALED,          MALFORMED,   DESCRIPTOR,  "not_sealed",          NOTHING,  0,  "the memory can still be changed")                                   \
+  X(MEMORY_SIZE,         MALFORMED,   LENGTH,      "memory_size",         AT_LEAST, 0,  "the memory is smaller than its frame says")                         \
+  X(SLOTS_TAKEN,         TIMEOUT,     SLOT,        "slots_taken",         NOTHING,  0,  "no slot was given back in time")                                    \
+  X(SLOT_TOO_SMALL,      LIMIT,       SLOT,        "slot_too_small",      AT_MOST,  0,  "the message is larger than this side's slots")                      \
+  X(PACKET_TOO_LARGE,    LIMIT,       PEER,        "packet_too_large",    NOTHING,  0,  "the message is larger than the socket takes at once")               \
+  X(PEER_SLOW,           TIMEOUT,     PEER,        "peer_slow",           NOTHING,  0,  "the peer neither sent nor took anything in time")                   \
+  X(PEER_GONE,           IO,          PEER,        "peer_gone",           NOTHING,  0,  "the peer is gone")                                                  \
+  X(SYSTEM_CALL,         IO,          NONE,        "system_call",         NOTHING,  0,  "the system has refused something")
+
 /** All faults. */
-#define EVALUE_ALL_FAULTS_TABLE(X) EVALUE_FAULT_TABLE(X) EVALUE_JAVA_FAULT_TABLE(X)
+#define EVALUE_ALL_FAULTS_TABLE(X) EVALUE_FAULT_TABLE(X) EVALUE_JAVA_FAULT_TABLE(X) EVALUE_IPC_FAULT_TABLE(X)
 
 /* clang-format on */
 
@@ -154,7 +192,8 @@ typedef enum evalue_field {
 typedef enum evalue_fault {
 #define EVALUE_X(name, status, field, text, relation, expected, meaning) EVALUE_FAULT_##name,
   EVALUE_FAULT_TABLE(EVALUE_X) EVALUE_FAULT_JAVA_BASE = 99,
-  EVALUE_JAVA_FAULT_TABLE(EVALUE_X)
+  EVALUE_JAVA_FAULT_TABLE(EVALUE_X) EVALUE_FAULT_IPC_BASE = 199,
+  EVALUE_IPC_FAULT_TABLE(EVALUE_X)
 #undef EVALUE_X
 } evalue_fault;
 

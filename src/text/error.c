@@ -38,6 +38,14 @@ static void put_magic(evalue_text *text, uint64_t magic, uint64_t n) {
   evalue_text_put(text, "\"");
 }
 
+/* Appends two of them; n bytes of the one that was found were there. */
+static void put_magics(evalue_text *text, const evalue_error *error, uint64_t n) {
+  evalue_text_put(text, ": expected ");
+  put_magic(text, error->expected, 4);
+  evalue_text_put(text, ", found ");
+  put_magic(text, error->found, n);
+}
+
 /* Appends a number as the field means it. */
 static void put_number(evalue_text *text, const evalue_error *error, uint64_t number) {
   uint32_t code = number <= UINT8_MAX ? (uint32_t)number : UINT32_MAX;
@@ -115,8 +123,29 @@ static void put_string_release(evalue_text *text, const evalue_error *error) {
   else put_release(text, error->expected);
 }
 
+/* What was expected, and found, where that is always the same; NULL for other faults. */
+static const char *fixed_expectation(uint32_t fault) {
+  switch (fault) {
+    case EVALUE_FAULT_POOL_AGAIN: return ": expected no more pools, found another";
+    case EVALUE_FAULT_NO_POOL: return ": expected a pool before it, found none";
+    case EVALUE_FAULT_NO_DESCRIPTOR: return ": expected one, found none";
+    case EVALUE_FAULT_STRAY_DESCRIPTOR: return ": expected as many as the carrier has, found more";
+    case EVALUE_FAULT_NOT_MEMORY: return ": expected a memfd, found something else";
+    case EVALUE_FAULT_NOT_SEALED: return ": expected seals against it, found none or too few";
+    case EVALUE_FAULT_SLOTS_TAKEN: return ": expected a free one, found none";
+    case EVALUE_FAULT_PEER_SLOW: return ": expected bytes or room, found neither";
+    case EVALUE_FAULT_PEER_GONE: return ": expected it to be there, found its end closed";
+    default: return NULL;
+  }
+}
+
 /* What was expected where that is no number of the field. */
 static void put_expectation(evalue_text *text, const evalue_error *error) {
+  const char *fixed = fixed_expectation(error->fault);
+  if (fixed != NULL) {
+    evalue_text_put(text, fixed);
+    return;
+  }
   switch (error->fault) {
     case EVALUE_FAULT_BAD_BOOL: put_one(text, ": expected 0 or 1, found ", error->found, ""); break;
     case EVALUE_FAULT_UNKNOWN_TAG: put_unknown_tag(text, error->found); break;
@@ -134,6 +163,12 @@ static void put_expectation(evalue_text *text, const evalue_error *error) {
       put_next_tag(text, error->found);
       break;
     case EVALUE_FAULT_PAD_NOT_NEEDED: put_one(text, ": expected none, found one of length ", error->found, ""); break;
+    case EVALUE_FAULT_SLOT_HELD:
+      put_one(text, ": expected one that is free, found slot ", error->found, " again");
+      break;
+    case EVALUE_FAULT_PACKET_TOO_LARGE:
+      put_one(text, ": expected less than its buffer, found ", error->found, "");
+      break;
     case EVALUE_FAULT_STRING_BEFORE_1_2: put_string_release(text, error); break;
     case EVALUE_FAULT_BAD_UTF8:
       evalue_text_put(text, ": expected a character, found the byte ");
@@ -169,12 +204,8 @@ static void put_numbers(evalue_text *text, const evalue_error *error, uint64_t i
     return;
   }
   switch (error->fault) {
-    case EVALUE_FAULT_BAD_MAGIC:
-      evalue_text_put(text, ": expected ");
-      put_magic(text, error->expected, 4);
-      evalue_text_put(text, ", found ");
-      put_magic(text, error->found, input_size);
-      break;
+    case EVALUE_FAULT_BAD_MAGIC: put_magics(text, error, input_size); break;
+    case EVALUE_FAULT_BAD_FRAME_MAGIC: put_magics(text, error, 4); break;
     case EVALUE_FAULT_COUNT_WRONG:
       put_two(text, ": the header says ", error->found, ", the body holds ", error->expected, "");
       break;
@@ -197,9 +228,14 @@ static void put_explanation(evalue_text *text, const evalue_error *error, uint64
   put_numbers(text, error, input_size);
 }
 
+/* Says whether it is a fault of passing messages that lies in no frame (spec/evalue-ipc.md, section 6). */
+static bool is_of_no_frame(uint32_t fault) {
+  return fault >= EVALUE_FAULT_SLOTS_TAKEN && fault <= EVALUE_FAULT_SYSTEM_CALL;
+}
+
 static void put_error(evalue_text *text, const evalue_error *error, uint64_t input_size) {
   bool has_place = error->fault != EVALUE_FAULT_NONE && error->fault != EVALUE_FAULT_ARGUMENT &&
-                   error->fault != EVALUE_FAULT_MEMORY_SHORT;
+                   error->fault != EVALUE_FAULT_MEMORY_SHORT && !is_of_no_frame(error->fault);
   if (has_place) {
     evalue_text_put(text, "offset ");
     evalue_text_put_u64(text, error->position);

@@ -13,11 +13,12 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Copies of what the headers promise: a name is part of the interface, so changing one has to break a test. */
-static const char *const statuses[] = {"ok",    "end",      "truncated", "malformed", "unsupported",
-                                       "limit", "no_space", "io",        "misuse",    "poisoned"};
-static const char *const fields[] = {"none",  "magic",     "major", "minor",  "alignment", "flags",       "body_length",
-                                     "count", "trailing",  "tag",   "length", "bool",      "scalar_type", "ndim",
-                                     "size",  "dim_order", "pad",   "int",    "double",    "string",      "data"};
+static const char *const statuses[] = {"ok",       "end", "truncated", "malformed", "unsupported", "limit",
+                                       "no_space", "io",  "misuse",    "poisoned",  "timeout"};
+static const char *const fields[] = {
+    "none",   "magic",  "major", "minor",       "alignment", "flags",      "body_length", "count", "trailing",
+    "tag",    "length", "bool",  "scalar_type", "ndim",      "size",       "dim_order",   "pad",   "int",
+    "double", "string", "data",  "carrier",     "slot",      "descriptor", "peer"};
 static const char *const faults[] = {"none",
                                      "header_short",
                                      "bad_magic",
