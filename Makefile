@@ -58,6 +58,9 @@ lib: $(static_lib) $(shared_lib)
 
 library_compile = $(CC) $(BASE) -D_POSIX_C_SOURCE=200809L $(CFLAGS) $(CPPFLAGS) -fvisibility=hidden
 
+# Passing messages is for Linux: memfd, seals, futex.
+$(BUILD)/src/ipc/%.o $(BUILD)/pic/src/ipc/%.o: CPPFLAGS += -D_GNU_SOURCE
+
 $(lib_objects): $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(library_compile) -c $< -o $@
