@@ -130,9 +130,10 @@ test-exports: $(shared_lib)
 test-cli: $(BUILD)/evalue
 	EVALUE=$(BUILD)/evalue $(PYTHON) -m unittest discover -s tests/cli
 
-# Processes: logs of several at once, and sinks whose system calls fail.
+# Processes: logs of several at once, messages between them, and what happens when system calls fail.
 test-processes: lib
 	CC="$(CC)" BUILD="$(BUILD)" SANITIZERS="$(sanitizers)" $(PYTHON) -m unittest discover -s tests/log
+	CC="$(CC)" BUILD="$(BUILD)" SANITIZERS="$(sanitizers)" $(PYTHON) -m unittest discover -s tests/ipc
 	CC="$(CC)" BUILD="$(BUILD)" SANITIZERS="$(sanitizers)" $(PYTHON) -m unittest discover -s tests/faults
 
 test-reference:
@@ -188,7 +189,7 @@ test-cross:
 # Times for people to look at; nothing asserts them.
 bench: lib
 	@mkdir -p $(BUILD)/tests/bench
-	@for b in encode java; do \
+	@for b in encode java ipc; do \
 	  $(CC) $(TEST_FLAGS) tests/bench/$$b.c $(static_lib) $(LDFLAGS) -o $(BUILD)/tests/bench/$$b && $(BUILD)/tests/bench/$$b || exit 1; \
 	done
 
