@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Command lines. An option's value is whatever follows it, also when that begins with "-": `--int -5`, `--string --`.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -112,6 +113,17 @@ bool cli_parse_alignment(const char *text, uint32_t *alignment) {
   }
   cli_usage_error("bad alignment '%s': expected a power of two from 1 to %d", text, EVALUE_MAX_ALIGNMENT);
   return false;
+}
+
+bool cli_parse_timeout(const char *text, uint32_t *ms) {
+  char *end;
+  *ms = 0;
+  if (text == NULL) return true;
+  double seconds = strtod(text, &end);
+  bool is_good = end != text && *end == '\0' && seconds >= 0.001 && seconds <= 1e6;
+  if (!is_good) cli_usage_error("bad timeout '%s': expected seconds, from 0.001 to 1000000", text);
+  else *ms = (uint32_t)(seconds * 1000);
+  return is_good;
 }
 
 int cli_scalar_type(const char *name) {

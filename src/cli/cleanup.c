@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What is removed when the program is interrupted: one temporary file, or one temporary directory with the files of
- * `unpack`. The handler knows the files' names by their numbers, so it needs no memory and no directory stream:
- * everything here is safe in it.
+ * `unpack`; and one socket. The handler knows the files' names by their numbers, so it needs no memory and no directory
+ * stream: everything here is safe in it.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -24,6 +25,18 @@ static struct {
   volatile uint64_t *volatile count;
   volatile int fd; /* of the directory; -1: it is a file */
 } registered = {NULL, -1, NULL, -1};
+
+static const evalue_ipc_listener *volatile registered_socket; /* NULL: nothing is registered */
+
+/* Others may have put another file in its place. */
+static void remove_socket(void) {
+  struct stat status;
+  const evalue_ipc_listener *l = registered_socket;
+  bool is_mine = l != NULL && lstat(l->path, &status) == 0 && (uint64_t)status.st_dev == l->device &&
+                 (uint64_t)status.st_ino == l->inode;
+  if (is_mine) unlink(l->path);
+  registered_socket = NULL;
+}
 
 void cli_value_file_name(uint64_t index, char name[CLI_VALUE_FILE_NAME_SIZE]) {
   char digits[24];
@@ -54,6 +67,7 @@ void cli_cleanup_now(void) {
 
 static void on_signal(int number) {
   cli_cleanup_now();
+  remove_socket();
   signal(number, SIG_DFL);
   raise(number); /* takes effect when the handler returns: the parent sees how we ended */
 }
@@ -97,6 +111,11 @@ void cli_cleanup_directory(int parent, const char *name, int fd, volatile uint64
   registered.parent = parent;
   registered.name = name;
   install_handlers();
+}
+
+void cli_cleanup_socket(const evalue_ipc_listener *listener) {
+  registered_socket = listener;
+  if (listener != NULL) install_handlers();
 }
 
 void cli_cleanup_forget(void) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the subcommands of `evalue` share. Files: main.c picks the subcommand; one file a subcommand (pack.c show.c
- * check.c unpack.c convert.c); args.c format.c input.c reader.c output.c stream.c parent.c sync.c directory.c cleanup.c
- * report.c guess.c progress.c help them; npy.c, json.c and json_write.c know the two foreign formats; layout.c and
- * table.c draw for `show`.
+ * check.c unpack.c convert.c send.c receive.c); args.c format.c input.c reader.c output.c stream.c parent.c sync.c
+ * directory.c cleanup.c report.c guess.c progress.c help them; npy.c, json.c and json_write.c know the two foreign
+ * formats; layout.c and table.c draw for `show`.
  */
 #ifndef EVALUE_CLI_H
 #define EVALUE_CLI_H
@@ -93,12 +93,17 @@ int cli_show(int argc, char **argv);
 int cli_check(int argc, char **argv);
 int cli_unpack(int argc, char **argv);
 int cli_convert(int argc, char **argv);
+int cli_send(int argc, char **argv);
+int cli_receive(int argc, char **argv);
 
 /* Parses an alignment: a power of two from 1 to 4096; as cli_parse_form. */
 bool cli_parse_alignment(const char *text, uint32_t *alignment);
 
 /* Returns the scalar type with this name; -1 when there is none. */
 int cli_scalar_type(const char *name);
+
+/* Parses a time in seconds, like 2 or 0.5, as milliseconds, 1 or more; 0 for NULL. False, with a message. */
+bool cli_parse_timeout(const char *text, uint32_t *ms);
 
 /* ---- format.c: forms on the command line ---- */
 
@@ -149,6 +154,9 @@ typedef uint64_t cli_needed(const uint8_t *data, size_t size, const cli_format *
  * never raises a signal: see cli_input_ok. Pipes and devices are read as far as `needed` asks.
  */
 bool cli_input_open(cli_input *input, const char *name, cli_needed *needed, const cli_format *format);
+
+/* Makes an input of bytes in memory, which stays the caller's: one that has to be a message. */
+void cli_input_of_bytes(cli_input *input, const char *name, const uint8_t *data, size_t size);
 
 /*
  * Says whether all bytes that were looked at were really there; if not, prints an I/O error and returns false. Ask
@@ -222,6 +230,9 @@ void cli_cleanup_file(int parent, const char *name);
  */
 void cli_cleanup_directory(int parent, const char *name, int fd, volatile uint64_t *count);
 
+/* Registers the socket of a listener, which must stay where it is; NULL forgets it. */
+void cli_cleanup_socket(const evalue_ipc_listener *listener);
+
 /* Removes what is registered. */
 void cli_cleanup_now(void);
 
@@ -278,6 +289,9 @@ int cli_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)
 
 /* What is wrong with data: prints "NAME: " and a message. */
 void cli_report(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Prints "PATH: WHAT: ...": what made the channel's last call fail. */
+void cli_report_channel(const evalue_ipc_channel *channel, const char *path, const char *what);
 
 /*
  * Reports "offset N: value I: STATUS: explanation", and for a bad magic what the input looks like instead, if that

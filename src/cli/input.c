@@ -187,6 +187,11 @@ bool cli_input_open(cli_input *input, const char *name, cli_needed *needed, cons
   return false;
 }
 
+void cli_input_of_bytes(cli_input *input, const char *name, const uint8_t *data, size_t size) {
+  *input = (cli_input){
+      .name = name, .data = data, .size = size, .fd = -1, .slot = NO_SLOT, .form_option = "evalue convert --from"};
+}
+
 bool cli_input_ok(const cli_input *input) {
   if (input->slot == NO_SLOT) return true;
   struct stat status;

@@ -18,6 +18,8 @@ static const char help[] =
     "  check      say whether files are valid\n"
     "  unpack     turn a file into .npy files and JSON Lines\n"
     "  convert    rewrite a file in another form, or with another alignment\n"
+    "  send       send a message to another process\n"
+    "  receive    wait for a message from another process\n"
     "  help       say more about a command: 'evalue help COMMAND'\n"
     "\n"
     "  --help     this text\n"
@@ -34,8 +36,8 @@ static const char help[] =
 static const struct command {
   const char *name;
   int (*run)(int argc, char **argv);
-} commands[] = {
-    {"pack", cli_pack}, {"show", cli_show}, {"check", cli_check}, {"unpack", cli_unpack}, {"convert", cli_convert}};
+} commands[] = {{"pack", cli_pack},       {"show", cli_show}, {"check", cli_check},    {"unpack", cli_unpack},
+                {"convert", cli_convert}, {"send", cli_send}, {"receive", cli_receive}};
 
 static const struct command *find_command(const char *name) {
   for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {

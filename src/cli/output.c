@@ -175,6 +175,21 @@ static int find_stream(const struct stat *status) {
   return -1;
 }
 
+/* Says, as far as that can be known before, whether the bytes can be copied there when they are complete. */
+static bool can_be_copied(const cli_output *output, const struct stat *status) {
+  const char *name = cli_output_name(output->name);
+  int fd = output->stream, error = 0;
+  if (fd >= 0) error = (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY ? EBADF : 0;
+  else if (S_ISSOCK(status->st_mode)) error = ENXIO;
+  else if (S_ISCHR(status->st_mode)) fd = open(output->name, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  if (error == 0 && fd < 0 && S_ISCHR(status->st_mode)) error = errno;
+  bool is_terminal = error == 0 && fd >= 0 && isatty(fd);
+  if (fd >= 0 && fd != output->stream) close(fd);
+  if (is_terminal) cli_message("%s is a terminal, and the output is binary", name);
+  else if (error != 0) fail(output->name, "cannot write", error);
+  return error == 0 && !is_terminal;
+}
+
 /* Something that is there already. */
 static bool open_old(cli_output *output, const struct stat *status) {
   if (S_ISDIR(status->st_mode) || (S_ISREG(status->st_mode) && access(output->name, W_OK) != 0)) {
@@ -182,7 +197,7 @@ static bool open_old(cli_output *output, const struct stat *status) {
     return false;
   }
   output->stream = find_stream(status);
-  if (!S_ISREG(status->st_mode) || output->stream >= 0) return open_spool(output);
+  if (!S_ISREG(status->st_mode) || output->stream >= 0) return can_be_copied(output, status) && open_spool(output);
   output->mode = status->st_mode & 0777;
   output->is_old = true;
   output->user = status->st_uid;
@@ -224,10 +239,10 @@ static bool open_new(cli_output *output) {
 
 /* Finds out what name is, and opens the temporary file that suits it. */
 static bool open_for(cli_output *output) {
-  struct stat status;
+  struct stat status = {0};
   if (strcmp(output->name, "-") == 0) {
     output->stream = STDOUT_FILENO;
-    if (!isatty(STDOUT_FILENO)) return open_spool(output);
+    if (!isatty(STDOUT_FILENO)) return can_be_copied(output, &status) && open_spool(output);
     cli_message("stdout is a terminal, and the output is binary: use -o FILE, or a pipe");
     return false;
   }

@@ -123,3 +123,11 @@ const char *cli_input_name(const char *name) {
 const char *cli_output_name(const char *name) {
   return strcmp(name, "-") == 0 ? "stdout" : name;
 }
+
+void cli_report_channel(const evalue_ipc_channel *channel, const char *path, const char *what) {
+  char text[300];
+  const evalue_error *error = evalue_ipc_error(channel);
+  evalue_print_error(error, text, sizeof text);
+  if (error->status == EVALUE_IO) cli_message("%s: %s: %s", path, what, strerror(channel->system_error));
+  else cli_message("%s: %s: %s", path, what, text);
+}
