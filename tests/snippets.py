@@ -12,6 +12,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import time
 
 BUILD = pathlib.Path(os.environ.get("BUILD", "build")).resolve()
 CC = os.environ.get("CC", "cc")
@@ -69,9 +70,9 @@ def snippet_of(header):
     return "\n".join(lines)
 
 
-def compile_program(source, folder):
-    program = pathlib.Path(folder) / "program"
-    (pathlib.Path(folder) / "program.c").write_text(source)
+def compile_program(source, folder, name="program"):
+    program = pathlib.Path(folder) / name
+    (pathlib.Path(folder) / (name + ".c")).write_text(source)
     unused = ["-Wno-unused-variable", "-Wno-unused-but-set-variable", "-Wno-shadow"]
     run([CC, "-std=c11", *WARNINGS, *unused, *SANITIZERS, "-Iinclude", str(program) + ".c", str(BUILD / "libevalue.a"), "-o", str(program)])
     return program
@@ -96,7 +97,7 @@ def check_snippet(header, folder):
 def check_readme(folder):
     """read.c reads what the pack command wrote, and prints what the README shows; write.c writes the same bytes."""
     text = pathlib.Path("README.md").read_text()
-    read, write = re.findall(r"```c\n(.*?)```", text, re.S)
+    read, write, service, camera = re.findall(r"```c\n(.*?)```", text, re.S)
     for program in (read, write):
         lines = [line for line in program.splitlines() if line.strip() and not line.startswith("#include")]
         if len(lines) > 20:
@@ -111,6 +112,24 @@ def check_readme(folder):
     written = subprocess.run([str(program)], check=True, capture_output=True).stdout
     if written != (pathlib.Path(folder) / commands.group(3)).read_bytes():
         sys.exit("write.c and the pack command write different bytes")
+    check_two_programs(service, camera, re.findall(r"<!-- prints -->\n```text\n(.*?)```", text, re.S)[1], folder)
+
+
+def check_two_programs(service, camera, printed, folder):
+    """The service waits at a socket; the camera sends it an image, and prints the answer."""
+    path = str(pathlib.Path(folder) / "service.socket")
+    waiting = subprocess.Popen([str(compile_program(service, folder, "service")), path], stdout=subprocess.PIPE, text=True)
+    try:
+        for _ in range(1000):
+            if pathlib.Path(path).exists():
+                break
+            time.sleep(0.01)
+        check_output("camera.c", run([str(compile_program(camera, folder, "camera")), path]), printed)
+        check_output("service.c", waiting.communicate(timeout=60)[0], "ok\n")
+        if waiting.returncode != 0:
+            sys.exit("service.c ends with %d" % waiting.returncode)
+    finally:
+        waiting.kill()
 
 
 def check_module(readme, folder):
