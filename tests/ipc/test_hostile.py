@@ -197,7 +197,10 @@ class Frames(Served):
         self.serve("packets")
         python = self.connect()
         python.sock.send(b"")
-        python.put(frame(INLINE, 1) + b"x")
+        try:
+            python.put(frame(INLINE, 1) + b"x")
+        except BrokenPipeError:
+            pass  # it has given up already
         python.close()
         self.assertIn(self.result(), [([], END), ([], fault("frame_short", 0, 24, 0))])
 
