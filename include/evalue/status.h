@@ -155,7 +155,7 @@ typedef enum evalue_field {
  * `position` is a byte of the frame. After SYSTEM_CALL and PEER_GONE the channel's system_error says more.
  */
 #define EVALUE_IPC_FAULT_TABLE(X)                                                                                                                            \
-  X(FRAME_SHORT,         TRUNCATED,   PEER,        "frame_short",         AT_LEAST, 24, "the peer has closed inside a frame")                                \
+  X(FRAME_SHORT,         TRUNCATED,   PEER,        "frame_short",         AT_LEAST, 24, "the frame ends too early")                                          \
   X(MESSAGE_SHORT,       TRUNCATED,   LENGTH,      "message_short",       AT_LEAST, 0,  "the peer has closed inside a message")                              \
   X(BAD_FRAME_MAGIC,     MALFORMED,   MAGIC,       "bad_frame_magic",     EXACTLY,  0,  "this is no frame")                                                  \
   X(FRAME_VERSION,       UNSUPPORTED, MAJOR,       "frame_version",       EXACTLY,  1,  "the frame's version is not known")                                  \

@@ -92,7 +92,7 @@ uint8_t *evalue_ipc_take_buffer(evalue_ipc_channel *c, uint64_t nbytes, uint64_t
     c->spare_nbytes = 0;
     return memory;
   }
-  memory = evalue_ipc_map(-1, needed, true);
+  memory = evalue_ipc_map(-1, needed, IPC_MAP_OWN);
   *memory_nbytes = needed;
   if (memory == NULL) evalue_ipc_system_fault(c, errno);
   return memory;

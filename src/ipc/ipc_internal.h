@@ -52,8 +52,11 @@ void evalue_ipc_return_buffer(evalue_ipc_channel *c, uint8_t *memory, uint64_t m
 
 /* ---- memory.c: shared memory, as Linux has it ---- */
 
-/* Makes memory of nbytes zero bytes. Returns its descriptor; -1, with errno, on failure. */
-int evalue_ipc_memory_create(const char *name, uint64_t nbytes);
+/*
+ * Makes memory of nbytes zero bytes, which will have at most `most`. Returns its descriptor; -1, with errno, on
+ * failure.
+ */
+int evalue_ipc_memory_create(const char *name, uint64_t nbytes, uint64_t most);
 
 /* Seals memory against shrinking and growing, for good; against writing too, if asked to. False with errno. */
 bool evalue_ipc_memory_seal(int fd, bool against_writing);
@@ -68,8 +71,16 @@ typedef struct ipc_memory {
 
 void evalue_ipc_memory_look(int fd, ipc_memory *memory);
 
-/* Maps memory, or, with an fd of -1, makes some of this process's own. NULL with errno. */
-uint8_t *evalue_ipc_map(int fd, uint64_t nbytes, bool is_writable);
+/* How memory is mapped. */
+typedef enum ipc_mapping {
+  IPC_MAP_OWN,     /* memory of this process, which is made for it */
+  IPC_MAP_WRITE,   /* shared, to be written */
+  IPC_MAP_READ,    /* shared: what others write can be seen */
+  IPC_MAP_CONSTANT /* sealed, so that nobody writes */
+} ipc_mapping;
+
+/* Maps nbytes bytes of memory. NULL with errno. */
+uint8_t *evalue_ipc_map(int fd, uint64_t nbytes, ipc_mapping mapping);
 void evalue_ipc_unmap(uint8_t *memory, uint64_t nbytes);
 
 /* Reads nbytes bytes from the start of memory that may change meanwhile. False, with errno, or 0 when it is shorter. */

@@ -5,6 +5,7 @@
 #include <linux/futex.h>
 #include <linux/magic.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -17,7 +18,16 @@
 #define MFD_NOEXEC_SEAL 8U /* not in older headers, and not known to kernels before 6.3 */
 #endif
 
-int evalue_ipc_memory_create(const char *name, uint64_t nbytes) {
+/* Beyond this limit the system would raise SIGXFSZ, for this memory as for a file. */
+static bool is_within_limit(uint64_t nbytes) {
+  struct rlimit limit;
+  bool is_within = getrlimit(RLIMIT_FSIZE, &limit) != 0 || nbytes <= limit.rlim_cur;
+  if (!is_within) errno = EFBIG;
+  return is_within;
+}
+
+int evalue_ipc_memory_create(const char *name, uint64_t nbytes, uint64_t most) {
+  if (!is_within_limit(most)) return -1;
   int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
   if (fd < 0 && errno == EINVAL) fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) return -1;
@@ -50,13 +60,19 @@ void evalue_ipc_memory_look(int fd, ipc_memory *memory) {
   memory->is_sealed = memory->is_steady && (seals & F_SEAL_WRITE) != 0;
 }
 
-uint8_t *evalue_ipc_map(int fd, uint64_t nbytes, bool is_writable) {
+/* Linux before 6.7 refuses to share memory that is sealed against writing. Since nobody writes, it need not be. */
+uint8_t *evalue_ipc_map(int fd, uint64_t nbytes, ipc_mapping mapping) {
+  static const int flags[] = {[IPC_MAP_OWN] = MAP_PRIVATE | MAP_ANONYMOUS,
+                              [IPC_MAP_WRITE] = MAP_SHARED,
+                              [IPC_MAP_READ] = MAP_SHARED,
+                              [IPC_MAP_CONSTANT] = MAP_PRIVATE};
+  bool is_writable = mapping == IPC_MAP_OWN || mapping == IPC_MAP_WRITE;
   if (nbytes > SIZE_MAX) {
     errno = ENOMEM;
     return NULL;
   }
-  int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
-  void *memory = mmap(NULL, (size_t)nbytes, is_writable ? PROT_READ | PROT_WRITE : PROT_READ, flags, fd, 0);
+  int protection = is_writable ? PROT_READ | PROT_WRITE : PROT_READ;
+  void *memory = mmap(NULL, (size_t)nbytes, protection, flags[mapping], fd, 0);
   return memory != MAP_FAILED ? (uint8_t *)memory : NULL;
 }
 

@@ -58,9 +58,9 @@ void evalue_ipc_pool_close(evalue_ipc_pool *pool) {
 /* Fills an empty pool; returns the descriptor of its memory, -1 with errno on failure. */
 static int create(evalue_ipc_pool *pool, const evalue_ipc_options *options) {
   uint64_t nbytes = size_of(options->slot_nbytes, options->slots);
-  int fd = evalue_ipc_memory_create("evalue-pool", nbytes);
+  int fd = evalue_ipc_memory_create("evalue-pool", nbytes, nbytes);
   if (fd < 0) return -1;
-  uint8_t *memory = evalue_ipc_map(fd, nbytes, true);
+  uint8_t *memory = evalue_ipc_map(fd, nbytes, IPC_MAP_WRITE);
   if (memory != NULL && evalue_ipc_memory_seal(fd, false)) {
     *pool = (evalue_ipc_pool){.memory = memory,
                               .control = memory,
@@ -171,8 +171,8 @@ evalue_status evalue_ipc_pool_accept(evalue_ipc_channel *c, const ipc_frame *fra
   if (status != EVALUE_OK) return status;
   evalue_ipc_pool pool = {.slot_nbytes = frame->nbytes, .slots = (uint32_t)frame->place};
   pool.nbytes = size_of(pool.slot_nbytes, pool.slots);
-  pool.memory = evalue_ipc_map(fd, pool.nbytes, false);
-  pool.control = pool.memory != NULL ? evalue_ipc_map(fd, CONTROL_SIZE, true) : NULL;
+  pool.memory = evalue_ipc_map(fd, pool.nbytes, IPC_MAP_READ);
+  pool.control = pool.memory != NULL ? evalue_ipc_map(fd, CONTROL_SIZE, IPC_MAP_WRITE) : NULL;
   if (pool.control == NULL) {
     status = evalue_ipc_system_fault(c, errno);
     evalue_ipc_unmap(pool.memory, pool.nbytes);

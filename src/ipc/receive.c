@@ -60,7 +60,7 @@ static evalue_status receive_memory(evalue_ipc_channel *c, evalue_ipc_message *m
     return evalue_ipc_fault(&c->error, EVALUE_FAULT_MEMORY_SIZE, AT_NBYTES, needed, memory.nbytes);
   }
   if (!memory.is_sealed) return copy_memory(c, m, fd);
-  m->memory = evalue_ipc_map(fd, needed, false);
+  m->memory = evalue_ipc_map(fd, needed, IPC_MAP_CONSTANT);
   m->memory_nbytes = needed;
   m->data = m->memory;
   m->is_constant = 1;

@@ -25,7 +25,7 @@ static evalue_status write_source(evalue_ipc_sealed *sealed, const ipc_source *s
 
 evalue_status evalue_ipc_seal_source(evalue_ipc_sealed *sealed, const ipc_source *source) {
   memset(sealed, 0, sizeof *sealed);
-  sealed->fd = evalue_ipc_memory_create("evalue-sealed", 0);
+  sealed->fd = evalue_ipc_memory_create("evalue-sealed", 0, source->nbytes + EVALUE_IPC_BYTES_BEHIND);
   if (sealed->fd < 0) {
     sealed->system_error = errno;
     return EVALUE_IO;

@@ -209,21 +209,29 @@ static evalue_status receive_all(evalue_ipc_channel *c, void *data, uint64_t nby
   return EVALUE_OK;
 }
 
-/* Descriptors that nobody has received are closed with the socket, and that can wait, too: so they are received. */
+/*
+ * Descriptors that nobody has received are closed with the socket, and that can wait, too: so they are received. A
+ * packet without bytes is told from the end by its sender's credentials.
+ */
 void evalue_ipc_hang_up(evalue_ipc_channel *c) {
-  uint8_t bytes[4096];
-  size_t got = 1;
+  const int on = 1;
+  bool was_told = false;
   shutdown(c->fd, SHUT_RD); /* no more can come */
-  while (got != 0) {
+  setsockopt(c->fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
+  for (;;) {
+    uint8_t bytes[4096];
     int fd = -1;
-    struct iovec list = {.iov_base = bytes, .iov_len = sizeof bytes};
     ipc_control control;
+    struct iovec list = {.iov_base = bytes, .iov_len = sizeof bytes};
     struct msghdr message = {
         .msg_iov = &list, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-    ssize_t n = receive_message(c, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    if (n < 0 && errno == EINTR) continue;
-    got = n > 0 ? (size_t)n : 0;
-    if (got != 0) take_descriptors(&message, &fd);
+    ssize_t n = recvmsg(c->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    bool is_told = n < 0 && errno == ECONNRESET && !was_told; /* before the last packets; see receive_message */
+    if (is_told) was_told = true;
+    if (is_told || (n < 0 && errno == EINTR)) continue;
+    bool is_end = n < 0 || (n == 0 && (c->is_packets == 0 || message.msg_controllen == 0));
+    if (is_end) break;
+    take_descriptors(&message, &fd);
     evalue_ipc_close_received(fd);
   }
   close(c->fd); /* of a socket it has nothing to say */

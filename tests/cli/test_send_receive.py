@@ -485,8 +485,8 @@ class BadPeers(Ipc):
         good = frame(INLINE, len(SMALL)) + SMALL
         regular = lambda: os.open(self.path("m"), os.O_RDONLY)
         for pattern, *parts in [
-                ("the peer has closed inside a frame", good[:1]),
-                ("the peer has closed inside a frame", good[:23]),
+                ("the frame ends too early", good[:1]),
+                ("the frame ends too early", good[:23]),
                 ("the peer has closed inside a message", good[:24]),
                 ("the peer has closed inside a message", good[:-1]),
                 ('this is no frame: expected "EVIP", found "HTTP"', b"HTTP/1.1 400 Bad Request\r\n\r\n"),

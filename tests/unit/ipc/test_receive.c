@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The receiver, and a peer that sends what it wants: every fault of spec/evalue-ipc.md, section 6. */
+#include <poll.h>
 #include <sys/resource.h>
 
 #include "ipc_faults.h"
@@ -170,6 +171,22 @@ static void test_a_packet_of_no_bytes(void **state) {
   if (status != EVALUE_END) expect_fault(&c, EVALUE_FAULT_FRAME_SHORT, 0, 24, 0);
   close_peer(&c, peer);
   assert_int_not_equal(status, EVALUE_END); /* the peer has not closed */
+}
+
+/* What nobody has received is closed with the channel: also behind a packet that looks like the end. */
+static void test_descriptors_of_packets_of_no_bytes(void **state) {
+  (void)state;
+  evalue_ipc_channel c;
+  int peer = make_peer(&c, SOCK_SEQPACKET, NULL), fds[2];
+  assert_int_equal(pipe(fds), 0);
+  for (int i = 0; i < 3; i++) put_raw(peer, message, i == 1 ? 1 : 0, fds, 2);
+  close(fds[0]);
+  assert_int_equal(evalue_ipc_close(&c), EVALUE_OK);
+  struct pollfd end = {.fd = fds[1]};
+  assert_int_equal(poll(&end, 1, 0), 1);
+  assert_true((end.revents & POLLERR) != 0); /* nobody has the other one */
+  close(fds[1]);
+  close(peer);
 }
 
 static void test_messages_cut_short(void **state) {
@@ -527,6 +544,7 @@ int main(void) {
       ipc_test(test_announced_and_not_sent),
       ipc_test(test_frames_cut_short),
       ipc_test(test_a_packet_of_no_bytes),
+      ipc_test(test_descriptors_of_packets_of_no_bytes),
       ipc_test(test_messages_cut_short),
       ipc_test(test_packets_of_another_length),
       ipc_test(test_packets_that_are_much_longer),
