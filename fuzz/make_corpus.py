@@ -4,6 +4,7 @@
 Writes OUT_DIR/TARGET/NAME, a file a seed. The same vectors give the same seeds.
 """
 
+import itertools
 import json
 import pathlib
 import struct
@@ -273,6 +274,138 @@ def java_seeds(vectors):
             yield f"written_{code}_{ndim}", bytes([code % 9 | (ndim == 1) * BARE, code]) + choice + bytes(range(code, 100))
 
 
+# ---- a hostile peer ----
+
+PACKETS, SNAPSHOT, PATIENT, TIGHT = 1, 2, 224, 240
+BYTES, INLINE, MEMORY, AGAIN, OFFER, SLOT, CHANGE, LEAVE, SCRIBBLE, DRAIN, READ, SEND = 0, 1, 3, 5, 6, 7, 9, 10, 11, 132, 13, 14
+SEND_ENCODED, SEND_SEALED, RESERVE, SEND_SLOT, CANCEL, RELEASE, RECEIVE, SEND_MANY = 15, 16, 17, 18, 210, 19, 21, 254
+HUGE = 237  # 2^30, of the numbers that are not right
+
+VALUES = bytes([3, 4, 5, 0]) + b"hello" + bytes([5, 6, 2, 2, 3, 0, 0]) + bytes(48) + bytes([1, 1])
+NO_VALUES = bytes([0])
+
+
+def framed(bent=(0,), cut=(0,), descriptors=(0,)):
+    """Decisions about a frame: as it should be; a field that differs; two pieces; descriptors of all kinds."""
+    return bytes(bent[:1]) + bytes(cut[:1]) + bytes(bent[1:]) + bytes(descriptors) + bytes(cut[1:])
+
+
+def several(choice, known=0):
+    """Decisions for that many descriptors; `known`: the first is the right one."""
+    count = (0, 1, 2, 3, 10, 124, 125, 253)[choice % 8]
+    return bytes([choice]) + bytes(i % 9 for i in range(max(count - known, 0)))
+
+
+def inline(content=VALUES, nbytes=0, frame=framed()):
+    return bytes([INLINE, 0]) + content + bytes([nbytes, 0]) + frame
+
+
+def memory(content=VALUES, nbytes=0, which=0, kind=0, size=0, frame=framed()):
+    return bytes([MEMORY, 0]) + content + bytes([nbytes, which, kind, size, 0]) + frame
+
+
+def offer(slots=1, nbytes=0, count=0, which=0, kind=0, size=0, frame=framed()):
+    return bytes([OFFER, 0, nbytes, slots, count, which, kind, size]) + frame
+
+
+def slot(number=0, content=VALUES, place=0, nbytes=0, frame=framed()):
+    return bytes([SLOT, 0]) + content + bytes([number, place, nbytes]) + frame
+
+
+def take(i=0):
+    """Receives a message, reads it, gives it back."""
+    return bytes([RECEIVE, READ, i, 0, RELEASE, i])
+
+
+def scripts():
+    received = bytes([RECEIVE])
+    yield "inline", inline() + take()
+    yield "inline_empty", inline(bytes([192])) + take()
+    yield "inline_late", inline(frame=framed(cut=(200, 30, 0))) + take() + inline(frame=framed(cut=(201, 7, 0))) + take()
+    yield "inline_cut", inline(frame=framed(cut=(240, 30, 0))) + take()
+    for number in HUGE, HUGE + 1:
+        yield f"inline_{number}", inline(nbytes=number) + take()
+    yield "frame_cut", inline(frame=framed(cut=(240, 7, 0))) + take()
+    for at in range(24):
+        bent = 224 + (at - 224) % 24
+        if bent <= 255:
+            yield f"frame_{at}", inline(frame=framed(bent=(bent, 1))) + take()
+    yield "memory", memory() + take() + bytes([AGAIN, 0, 0]) + framed() + take()
+    for kind in (*range(200, 205), *range(246, 250)):
+        yield f"memory_{kind}", memory(kind=kind) + take()
+    for size in 200, 210, 230, 233, HUGE, 242:
+        yield f"memory_size_{size}", memory(size=size) + take()
+        yield f"memory_nbytes_{size}", memory(nbytes=size, size=242) + take()
+    yield "memory_held", memory() * 3 + received * 3 + bytes([RELEASE, 1, RELEASE, 0, RELEASE, 0])
+    for kind in range(9):
+        yield f"descriptor_{kind}", memory(frame=framed(descriptors=(209, kind))) + take()
+        yield f"descriptor_pool_{kind}", offer(frame=framed(descriptors=(209, kind))) + take()
+    for count in range(240, 256):
+        yield f"descriptors_{count}", memory(frame=framed(descriptors=several(count, 1))) + take()
+        yield f"descriptors_inline_{count}", inline(frame=framed(descriptors=several(count))) + take()
+    yield "descriptors_bent", inline(nbytes=210, frame=framed(descriptors=several(225))) + take()
+    longer = framed(bent=(223, 5))
+    yield "longer", memory(frame=longer) + take()
+    yield "longer_inline", inline(frame=longer) + take()
+    yield "longer_slot", offer() + slot(frame=longer) + take()
+    yield "pool", offer() + slot() + take() + slot() + take()
+    all_slots = offer(3) + b"".join(slot(i) for i in range(4)) + received * 4
+    yield "pool_all", all_slots + bytes([READ, 2, 255, RELEASE, 1, RELEASE, 0]) + slot(1) + take()
+    yield "pool_held", offer(3) + slot(2) * 2 + received * 2
+    yield "pool_beyond", offer(1) + slot(2) + take()
+    yield "pool_again", offer() * 2 + take()
+    yield "pool_none", slot() + take()
+    for kind in (*range(200, 205), *range(246, 250)):
+        yield f"pool_{kind}", offer(kind=kind) + slot() + take()
+    for number in 200, 210, 230, 232, 233, HUGE, 239, 243, 244:
+        yield f"pool_nbytes_{number}", offer(nbytes=number) + slot() + take()
+        yield f"pool_count_{number}", offer(count=number) + slot() + take()
+        yield f"pool_size_{number}", offer(size=number) + slot() + take()
+        yield f"pool_place_{number}", offer() + slot(place=number) + take()
+        yield f"pool_length_{number}", offer() + slot(nbytes=number) + take()
+    for how in range(8):
+        change = bytes([CHANGE, 4 * how, 1, 2, 3, 4, 255])
+        yield f"change_{how}", offer() + slot() + received + change + bytes([READ, 0, 255]) + change[1:] * 3 + bytes([RELEASE, 0])
+        yield f"change_{how}_sealed", memory() + received + change + bytes([READ, 0, 1]) + change[1:] + bytes([RELEASE, 0])
+    yield "bytes", bytes([BYTES, 24]) + b"EVIP\1\1" + bytes(18) + bytes([0]) + take()
+    yield "bytes_none_descriptor", bytes([BYTES, 0]) + several(225)
+    yield "bytes_none_late", bytes([BYTES, 0, 0]) + memory()
+    yield "bytes_none", bytes([BYTES, 0, 0]) + take() + inline() + take()
+    yield "woken", offer() + slot() + received + bytes([CHANGE, 16, 8, 1, 1, 1, 1, RELEASE, 0])
+    for way in range(4):
+        yield f"leave_{way}", inline() + bytes([SEND]) + VALUES + bytes([LEAVE, way]) + take() * 2 + bytes([SEND]) + VALUES
+    for action, name in (SEND, "send"), (SEND_ENCODED, "encoded"):
+        yield name, (bytes([action]) + VALUES) * 5 + bytes([DRAIN])
+    yield "send_large", bytes([SEND, 1, 4, 255, 0x87, 0x13])  # 4999 bytes, of which the input has none
+    yield "send_many", bytes([SEND_MANY]) * 12 + bytes([DRAIN, SEND_MANY])
+    yield "sealed", bytes([SEND_SEALED]) + VALUES + bytes([1, DRAIN])
+    reserved = bytes([RESERVE, 0]) + VALUES
+    yield "reserve", reserved * 3 + bytes([SEND_SLOT, 1, CANCEL, 0, SEND_SLOT, 0, DRAIN]) + reserved
+    yield "scribble", reserved + bytes([SEND_SLOT, 0, DRAIN, SCRIBBLE, 4, SCRIBBLE, 127]) + (bytes([SEND]) + VALUES) * 4 + bytes([DRAIN])
+    yield "scribble_reserved", reserved + bytes([DRAIN, SCRIBBLE, 4, SEND]) + VALUES + reserved + bytes([SEND_SLOT, 0, DRAIN])
+    yield "send_half", bytes([SEND_MANY] + [SEND, 1, 4, 255, 0xB8, 0x0B]) + bytes(3001) + bytes([DRAIN, SEND_MANY, DRAIN])
+    yield "both", offer() + slot() + bytes([SEND]) + VALUES + received + bytes([DRAIN, RELEASE, 0])
+
+
+SENDING = "send encoded reserve scribble scribble_reserved sealed send_large send_many send_half".split()
+
+
+def ipc_seeds():
+    """Four bytes of options as fuzz_ipc.c wants them, then a script."""
+    for name, script in scripts():
+        for way, what in ("", 0), ("_packets", PACKETS), ("_snapshot", SNAPSHOT | 4):
+            yield name + way, bytes([what, 0, some_byte(name), some_byte(name[::-1])]) + script
+    for carrier, slots in itertools.product(range(8), (1, 129)):
+        for name, script in scripts():
+            if name in SENDING:
+                for way, what, more in ("", 0, 0), ("_packets", PACKETS, 0), ("_tight", 0, TIGHT), ("_tight_packets", PACKETS, TIGHT):
+                    yield f"{name}_{carrier}_{slots}{way}", bytes([what, more, carrier, slots]) + script
+    for name, script in ("idle", bytes([RECEIVE]) + inline() + take()), ("stall", inline(frame=framed(cut=(240, 30, 0))) + take() * 2):
+        yield f"{name}_patient", bytes([0, PATIENT, 0, 0]) + script
+    for limits in range(4, 64, 4):
+        yield f"limits_{limits}", bytes([limits, 0, 0, 0]) + inline() + take() + memory() + take() + offer() + slot() + take()
+
+
 # ---- files ----
 
 
@@ -294,6 +427,7 @@ def main():
     write(out, "npy", npy_seeds())
     write(out, "json", json_seeds(accepted))
     write(out, "java", java_seeds(java))
+    write(out, "ipc", ipc_seeds())
 
 
 if __name__ == "__main__":
