@@ -257,7 +257,8 @@ class Socket(Ipc):
         self.write("out", b"old")
         for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT]:
             for said in [None, b"", frame(INLINE, len(SMALL))[:9], frame(INLINE, len(SMALL)) + SMALL[:30]]:
-                process = self.receive()
+                # a shell's background job may have been told to ignore it
+                process = self.receive(preexec_fn=lambda number=number: signal.signal(number, signal.SIG_DFL))
                 peer = self.connect() if said is not None else None
                 if said:
                     peer.sendall(said)
