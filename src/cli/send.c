@@ -114,7 +114,7 @@ int cli_send(int argc, char **argv) {
   cli_args args;
   cli_input input;
   const cli_format format = {.form = CLI_MESSAGE};
-  job j = {NULL};
+  job j = {0};
   (void)argc;
   cli_args_start(&args, argv, help);
   if (!parse(&args, &j)) return CLI_FAILURE;
