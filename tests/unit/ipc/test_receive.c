@@ -242,6 +242,9 @@ static void test_packets_that_are_much_longer(void **state) {
 
 static void test_end(void **state) {
   (void)state;
+#ifdef __sparc__
+  if (is_emulated()) skip(); /* POLLRDHUP has another value there, and the emulator does not translate it */
+#endif
   for (size_t i = 0; i < 4; i++) {
     evalue_ipc_channel c;
     int peer = make_peer(&c, socket_types[i % 2], NULL);
