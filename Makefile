@@ -141,6 +141,8 @@ test-reference:
 	$(PYTHON) spec/reference.py examples spec/evalue-wire-format-1.0.md
 	$(PYTHON) spec/executorch_java_reference.py check spec/vectors
 	$(PYTHON) spec/executorch_java_reference.py examples spec/executorch-java.md
+	$(PYTHON) spec/records_reference.py check spec/vectors
+	$(PYTHON) spec/records_reference.py examples spec/evalue-records-1.0.md
 
 test-install: all
 	MAKE="$(MAKE)" BUILD="$(BUILD)" CC="$(CC)" SANITIZERS="$(sanitizers)" sh tests/install.sh
