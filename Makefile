@@ -176,7 +176,7 @@ fuzz: $(fuzz_names:%=$(BUILD)/fuzz/libfuzzer_%) $(BUILD)/fuzz/corpus
 	  echo "== fuzz_$$f"; mkdir -p $(BUILD)/fuzz/found/$$f; \
 	  $(BUILD)/fuzz/libfuzzer_$$f -runs=$(FUZZ_RUNS) -max_len=4096 -dict=fuzz/evalue.dict -print_final_stats=1 \
 	    -artifact_prefix=$(BUILD)/fuzz/found/ $(BUILD)/fuzz/found/$$f $(BUILD)/fuzz/corpus/$$f \
-	    > $(BUILD)/fuzz/$$f.log 2>&1 || { tail -40 $(BUILD)/fuzz/$$f.log; exit 1; }; \
+	    > $(BUILD)/fuzz/$$f.log 2>&1 || { grep -aE 'FUZZ_CHECK|ERROR|runtime error' $(BUILD)/fuzz/$$f.log; tail -40 $(BUILD)/fuzz/$$f.log; exit 1; }; \
 	  grep -E 'stat::number_of_executed_units|DONE' $(BUILD)/fuzz/$$f.log; \
 	done
 

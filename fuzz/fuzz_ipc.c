@@ -114,7 +114,7 @@ static void failed(scene *s, evalue_status status, const outcome *o) {
     return;
   }
   check_error(&s->channel, status);
-  bool is_over = o->error.status == EVALUE_END || o->error.status == EVALUE_TRUNCATED; /* all that came is taken */
+  bool is_over = o->error.status == EVALUE_END || o->is_cut || o->is_empty_packet; /* all that came is taken */
   bool may_refuse = status == EVALUE_IO && is_refusal(s) && (is_over || s->channel.system_error != ECONNRESET);
   FUZZ_CHECK(may_refuse || same_error(error, &o->error));
   if (status == EVALUE_TIMEOUT && o->is_idle) return;

@@ -23,6 +23,7 @@ typedef struct outcome {
   uint64_t at;
   bool is_constant, is_empty_packet;
   bool is_idle; /* nothing has begun */
+  bool is_cut;  /* the peer has ended in the middle of it */
 } outcome;
 
 #define FAULT(s, f, l, position, expected, found)                                                                      \
@@ -136,6 +137,7 @@ static evalue_error judge_inline(const peer *p, outcome *o, const sent *packet) 
   }
   evalue_error error = stream_bytes(p, &o->place, o->nbytes, &got, &fd);
   if (error.status != EVALUE_OK) return error;
+  o->is_cut = got < o->nbytes;
   if (fd >= 0) return STRAY;
   return got == o->nbytes ? GOOD : FAULT(TRUNCATED, MESSAGE_SHORT, LENGTH, 8, o->nbytes, got);
 }
@@ -169,7 +171,8 @@ static evalue_error next_frame(const peer *p, receiver *r, outcome *o, bool *end
     *end = error.status == EVALUE_OK && got == 0;
     o->is_idle = got == 0;
     if (error.status != EVALUE_OK || *end) return error;
-    if (got < FRAME) return FAULT(TRUNCATED, FRAME_SHORT, PEER, got, FRAME, got);
+    o->is_cut = got < FRAME;
+    if (o->is_cut) return FAULT(TRUNCATED, FRAME_SHORT, PEER, got, FRAME, got);
     return judge_whole(p, r, o, p->bytes + begin, fd, NULL);
   }
   *end = o->place.next == p->n && p->is_over;

@@ -374,6 +374,8 @@ def scripts():
     yield "woken", offer() + slot() + received + bytes([CHANGE, 16, 8, 1, 1, 1, 1, RELEASE, 0])
     for way in range(4):
         yield f"leave_{way}", inline() + bytes([SEND]) + VALUES + bytes([LEAVE, way]) + take() * 2 + bytes([SEND]) + VALUES
+    late = inline(nbytes=210, frame=framed(cut=(201, 30, 0), descriptors=several(225)))
+    yield "leave_stray_cut", bytes([SEND]) + VALUES + late + bytes([LEAVE, 3]) + take()
     for action, name in (SEND, "send"), (SEND_ENCODED, "encoded"):
         yield name, (bytes([action]) + VALUES) * 5 + bytes([DRAIN])
     yield "send_large", bytes([SEND, 1, 4, 255, 0x87, 0x13])  # 4999 bytes, of which the input has none
