@@ -5,7 +5,7 @@
 #   make test-all       that again with gcc, clang and the sanitizers, on other architectures, with lint and size: what .ci/run does
 #   make fuzz           libFuzzer on each target for FUZZ_RUNS executions
 #   make install        into PREFIX (/usr/local), LIBDIR (PREFIX/lib), below DESTDIR; make uninstall takes it away again
-#   make bench          what encoding and decoding cost beside memcpy
+#   make bench          what encoding and decoding cost beside memcpy and protobuf, and record files beside stdio
 #   make size           code size and stack of the core on a Cortex-M4, and the limits that they must keep
 #   make format lint    clang-format, clang-tidy
 #
@@ -37,15 +37,26 @@ JANSSON_LIBS = $(shell pkg-config --libs jansson)
 
 core_sources := $(wildcard src/core/*.c)
 lib_sources := $(core_sources) $(wildcard src/text/*.c src/executorch/*.c src/log/*.c src/sink/*.c src/ipc/*.c)
+lib_record_sources := $(wildcard src/record/*.c)
+tfexample_sources := $(wildcard src/tfexample/*.c)
 cli_sources := $(wildcard src/cli/*.c)
 headers := $(wildcard include/evalue/*.h)
 
+record_headers := $(filter %/record.h %/dataset.h,$(headers))
+
 lib_objects := $(lib_sources:%.c=$(BUILD)/%.o)
 pic_objects := $(lib_sources:%.c=$(BUILD)/pic/%.o)
+record_objects := $(lib_record_sources:%.c=$(BUILD)/%.o)
+record_pic_objects := $(lib_record_sources:%.c=$(BUILD)/pic/%.o)
+tfexample_objects := $(tfexample_sources:%.c=$(BUILD)/%.o)
 cli_objects := $(cli_sources:%.c=$(BUILD)/%.o)
 
 static_lib := $(BUILD)/libevalue.a
 shared_lib := $(BUILD)/libevalue.so.$(VERSION)
+static_record := $(BUILD)/libevalue-record.a
+shared_record := $(BUILD)/libevalue-record.so.$(VERSION)
+RECORD_LIBS := -lisal -lpthread
+TFEXAMPLE_LIBS := -lprotobuf-nanopb
 
 .PHONY: all lib test test-core test-cli test-processes test-fuzz test-snippets test-exports test-install test-reference test-cost test-fetch test-cross \
         test-all bench fuzz install uninstall size format format-check licence-check lint clean
@@ -54,18 +65,18 @@ shared_lib := $(BUILD)/libevalue.so.$(VERSION)
 
 all: lib $(BUILD)/evalue
 
-lib: $(static_lib) $(shared_lib)
+lib: $(static_lib) $(shared_lib) $(static_record) $(shared_record)
 
 library_compile = $(CC) $(BASE) -D_POSIX_C_SOURCE=200809L $(CFLAGS) $(CPPFLAGS) -fvisibility=hidden
 
 # Passing messages is for Linux: memfd, seals, futex.
 $(BUILD)/src/ipc/%.o $(BUILD)/pic/src/ipc/%.o: CPPFLAGS += -D_GNU_SOURCE
 
-$(lib_objects): $(BUILD)/%.o: %.c
+$(lib_objects) $(record_objects) $(tfexample_objects): $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(library_compile) -c $< -o $@
 
-$(pic_objects): $(BUILD)/pic/%.o: %.c
+$(pic_objects) $(record_pic_objects): $(BUILD)/pic/%.o: %.c
 	@mkdir -p $(@D)
 	$(library_compile) -fPIC -c $< -o $@
 
@@ -74,24 +85,38 @@ $(BUILD)/src/cli/%.o: src/cli/%.c
 	$(CC) $(BASE) -D_GNU_SOURCE $(JANSSON_CFLAGS) $(CFLAGS) $(CPPFLAGS) -c $< -o $@
 
 $(static_lib): $(lib_objects)
+$(static_record): $(record_objects)
+$(static_lib) $(static_record):
 	rm -f $@
 	$(AR) rcs $@ $^
 
-$(shared_lib): $(pic_objects) src/libevalue.map
-	$(CC) $(sanitizers) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libevalue.so.$(SOVERSION) \
-	  -Wl,--version-script=src/libevalue.map $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $(pic_objects)
-	ln -sf $(@F) $(BUILD)/libevalue.so.$(SOVERSION)
-	ln -sf $(@F) $(BUILD)/libevalue.so
+# $(call link_shared,name,objects and libraries)
+define link_shared
+	$(CC) $(sanitizers) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(1).so.$(SOVERSION) \
+	  -Wl,--version-script=src/$(1).map $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $(2)
+	ln -sf $(@F) $(BUILD)/$(1).so.$(SOVERSION)
+	ln -sf $(@F) $(BUILD)/$(1).so
+endef
 
-$(BUILD)/evalue: $(cli_objects) $(static_lib)
-	$(CC) $(sanitizers) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(JANSSON_LIBS)
+$(shared_lib): $(pic_objects) src/libevalue.map
+	$(call link_shared,libevalue,$(pic_objects))
+
+$(shared_record): $(record_pic_objects) $(shared_lib) src/libevalue-record.map
+	$(call link_shared,libevalue-record,$(record_pic_objects) $(shared_lib) $(RECORD_LIBS))
+
+CLI_LIBS = $(JANSSON_LIBS) $(TFEXAMPLE_LIBS) $(RECORD_LIBS)
+
+$(BUILD)/evalue: $(cli_objects) $(tfexample_objects) $(static_record) $(static_lib)
+	$(CC) $(sanitizers) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(CLI_LIBS)
 
 # ---- tests ----
 
 test: test-core test-snippets test-exports test-processes test-cli test-fuzz test-reference test-install
 	@echo "all tests passed ($(CC)$(if $(SANITIZE), $(SANITIZE)))"
 
-unit_sources := $(wildcard tests/unit/*/test_*.c)
+# MemorySanitizer cannot see what nanopb, which is not compiled with it, writes.
+uninstrumented := $(if $(findstring memory,$(SANITIZE)),tests/unit/tfexample/%)
+unit_sources := $(filter-out $(uninstrumented),$(wildcard tests/unit/*/test_*.c))
 unit_programs := $(unit_sources:%.c=$(BUILD)/%)
 conformance_programs := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/conformance/test_*.c))
 
@@ -109,12 +134,28 @@ $(BUILD)/tests/unit/%: tests/unit/%.c $(static_lib)
 	@mkdir -p $(@D)
 	$(CC) $(TEST_FLAGS) $< $(static_lib) -lcmocka -lm $(LDFLAGS) -o $@
 
+$(BUILD)/tests/unit/record/%: tests/unit/record/%.c $(static_record) $(static_lib) $(wildcard tests/unit/record/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(TEST_FLAGS) $< $(static_record) $(static_lib) $(RECORD_LIBS) -lcmocka -lm $(LDFLAGS) -o $@
+
+$(BUILD)/tests/unit/tfexample/%: tests/unit/tfexample/%.c $(tfexample_objects) $(static_lib) $(wildcard tests/unit/tfexample/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(TEST_FLAGS) $< $(tfexample_objects) $(static_lib) $(TFEXAMPLE_LIBS) -lcmocka -lm $(LDFLAGS) -o $@
+
 $(BUILD)/tests/conformance/vectors.inc: tests/conformance/generate.py spec/evalue-wire-format-1.0.md $(wildcard spec/vectors/*.jsonl)
 	$(PYTHON) $< spec $@
 
 $(BUILD)/tests/conformance/java_vectors.inc: tests/conformance/generate_java.py tests/conformance/generate.py spec/executorch-java.md \
   spec/evalue-wire-format-1.0.md $(wildcard spec/vectors/*.jsonl)
 	$(PYTHON) -B $< spec $@
+
+$(BUILD)/tests/conformance/record_vectors.inc: tests/conformance/generate_records.py spec/evalue-records-1.0.md $(wildcard spec/vectors/records-*.jsonl)
+	@mkdir -p $(@D)
+	$(PYTHON) $< spec $@
+
+$(BUILD)/tests/conformance/test_records_conformance: tests/conformance/test_records_conformance.c $(BUILD)/tests/conformance/record_vectors.inc \
+  $(static_record) $(static_lib)
+	$(CC) $(TEST_FLAGS) $< $(static_record) $(static_lib) $(RECORD_LIBS) -lcmocka $(LDFLAGS) -o $@
 
 $(BUILD)/tests/conformance/test_%: tests/conformance/test_%.c $(BUILD)/tests/conformance/vectors.inc $(BUILD)/tests/conformance/java_vectors.inc \
   $(static_lib)
@@ -124,17 +165,20 @@ $(BUILD)/tests/conformance/test_%: tests/conformance/test_%.c $(BUILD)/tests/con
 test-snippets: all
 	CC="$(CC)" BUILD="$(BUILD)" SANITIZERS="$(sanitizers)" $(PYTHON) tests/snippets.py
 
-test-exports: $(shared_lib)
-	CC="$(CC)" $(PYTHON) tests/exports.py $(shared_lib) $(headers)
+test-exports: lib
+	CC="$(CC)" $(PYTHON) tests/exports.py $(shared_lib) $(filter-out $(record_headers),$(headers))
+	CC="$(CC)" $(PYTHON) tests/exports.py $(shared_record) $(record_headers)
 
 test-cli: $(BUILD)/evalue
 	EVALUE=$(BUILD)/evalue $(PYTHON) -m unittest discover -s tests/cli
 
-# Processes: logs of several at once, messages between them, and what happens when system calls fail.
-test-processes: lib
+# Processes: logs of several at once, messages between them, what happens when system calls fail, protobuf's own library, and record files of many GiB.
+test-processes: all
 	CC="$(CC)" BUILD="$(BUILD)" SANITIZERS="$(sanitizers)" $(PYTHON) -m unittest discover -s tests/log
 	CC="$(CC)" BUILD="$(BUILD)" SANITIZERS="$(sanitizers)" $(PYTHON) -m unittest discover -s tests/ipc
 	CC="$(CC)" BUILD="$(BUILD)" SANITIZERS="$(sanitizers)" $(PYTHON) -m unittest discover -s tests/faults
+	CC="$(CC)" BUILD="$(BUILD)" SANITIZERS="$(sanitizers)" $(PYTHON) -B -m unittest discover -s tests/tfexample
+	CC="$(CC)" BUILD="$(BUILD)" SANITIZERS="$(sanitizers)" $(PYTHON) -B -m unittest discover -s tests/record
 
 test-reference:
 	$(PYTHON) spec/reference.py check spec/vectors
@@ -150,25 +194,25 @@ test-install: all
 # ---- fuzzing ----
 
 fuzz_names := $(patsubst fuzz/fuzz_%.c,%,$(wildcard fuzz/fuzz_*.c))
-fuzz_cli_objects = $(filter-out $(BUILD)/src/cli/main.o,$(cli_objects))
+fuzz_cli_objects = $(filter-out $(BUILD)/src/cli/main.o,$(cli_objects)) $(tfexample_objects) $(static_record)
 
 $(BUILD)/fuzz/corpus: fuzz/make_corpus.py $(wildcard spec/vectors/*.jsonl)
 	rm -rf $@
 	$(PYTHON) $< spec/vectors $@
 
-$(BUILD)/fuzz/run_%: fuzz/fuzz_%.c fuzz/standalone.c $(wildcard fuzz/*.h) $(static_lib) $(cli_objects)
+$(BUILD)/fuzz/run_%: fuzz/fuzz_%.c fuzz/standalone.c $(wildcard fuzz/*.h) $(static_lib) $(static_record) $(cli_objects) $(tfexample_objects)
 	@mkdir -p $(@D)
-	$(CC) $(TEST_FLAGS) -Isrc/cli $< fuzz/standalone.c $(fuzz_cli_objects) $(static_lib) $(JANSSON_LIBS) -lm $(LDFLAGS) -o $@
+	$(CC) $(TEST_FLAGS) -Isrc/cli $< fuzz/standalone.c $(fuzz_cli_objects) $(static_lib) $(CLI_LIBS) -lm $(LDFLAGS) -o $@
 
 test-fuzz: $(fuzz_names:%=$(BUILD)/fuzz/run_%) $(BUILD)/fuzz/corpus
 	@for f in $(fuzz_names); do $(BUILD)/fuzz/run_$$f $(BUILD)/fuzz/corpus/$$f || exit 1; done
 
 FUZZ_FLAGS := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 
-$(BUILD)/fuzz/libfuzzer_%: fuzz/fuzz_%.c $(lib_sources) $(cli_sources) $(headers) $(wildcard src/*/*.h fuzz/*.h)
+$(BUILD)/fuzz/libfuzzer_%: fuzz/fuzz_%.c $(lib_sources) $(lib_record_sources) $(tfexample_sources) $(cli_sources) $(headers) $(wildcard src/*/*.h fuzz/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) -std=c11 -D_GNU_SOURCE -Iinclude -Itests/support -Isrc/cli $(JANSSON_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer $< \
-	  $(lib_sources) $(filter-out src/cli/main.c,$(cli_sources)) $(JANSSON_LIBS) -lm -o $@
+	  $(lib_sources) $(lib_record_sources) $(tfexample_sources) $(filter-out src/cli/main.c,$(cli_sources)) $(CLI_LIBS) -lm -o $@
 
 # New inputs go to build/fuzz/found/; a crash leaves its input there too.
 fuzz: $(fuzz_names:%=$(BUILD)/fuzz/libfuzzer_%) $(BUILD)/fuzz/corpus
@@ -189,11 +233,32 @@ test-cross:
 	sh tests/cross.sh
 
 # Times for people to look at; nothing asserts them.
-bench: lib
+bench: lib $(BUILD)/tests/bench/tfexample
 	@mkdir -p $(BUILD)/tests/bench
-	@for b in encode java ipc; do \
-	  $(CC) $(TEST_FLAGS) tests/bench/$$b.c $(static_lib) $(LDFLAGS) -o $(BUILD)/tests/bench/$$b && $(BUILD)/tests/bench/$$b || exit 1; \
+	@for b in encode java ipc records loader; do \
+	  $(CC) $(TEST_FLAGS) tests/bench/$$b.c $(static_record) $(static_lib) $(RECORD_LIBS) $(LDFLAGS) -o $(BUILD)/tests/bench/$$b && \
+	  $(BUILD)/tests/bench/$$b || exit 1; \
 	done
+	@$(BUILD)/tests/bench/tfexample
+
+# tf.Examples beside protobuf's own C++ and protobuf-c, whose code protoc and protoc-c make; it is not held to our warnings.
+bench_proto := $(BUILD)/tests/bench/tfexample
+
+$(bench_proto).pb.cc: src/tfexample/tfexample.proto
+	@mkdir -p $(@D)
+	protoc --cpp_out=$(@D) -I$(<D) $<
+
+$(bench_proto).pb-c.c: src/tfexample/tfexample.proto
+	@mkdir -p $(@D)
+	protoc-c --c_out=$(@D) -I$(<D) $<
+
+$(bench_proto).pb-c.o: $(bench_proto).pb-c.c
+	$(CC) -std=c11 $(sanitizers) $(CFLAGS) $(CPPFLAGS) -c $< -o $@
+
+$(bench_proto): tests/bench/tfexample.cc tests/bench/timing.h src/tfexample/tfexample.h $(headers) $(bench_proto).pb.cc $(bench_proto).pb-c.o \
+  $(tfexample_objects) $(static_lib)
+	$(CXX) -std=c++17 $(sanitizers) $(CFLAGS) $(CPPFLAGS) -Iinclude -Itests/bench -I$(@D) $(filter-out %.h,$^) \
+	  -lprotobuf -lprotobuf-c $(TFEXAMPLE_LIBS) -lpthread -lm $(LDFLAGS) -o $@
 
 test-cost: all
 	CC="$(CC)" BUILD="$(BUILD)" $(PYTHON) tests/cost.py
@@ -223,7 +288,8 @@ licence-check:
 
 lint: format-check licence-check
 	@mkdir -p $(BUILD)
-	$(CLANG_TIDY) --quiet --warnings-as-errors='*' $(lib_sources) $(cli_sources) -- -std=c11 -D_GNU_SOURCE -Iinclude \
+	@printf '%s\n' $(lib_sources) $(lib_record_sources) $(tfexample_sources) $(cli_sources) | \
+	  xargs -P $$(nproc) -n 8 sh -c '$(CLANG_TIDY) --quiet --warnings-as-errors="*" "$$@" -- -std=c11 -D_GNU_SOURCE -Iinclude' tidy \
 	  > $(BUILD)/clang-tidy.log 2>&1 || { cat $(BUILD)/clang-tidy.log; exit 1; }
 	@echo "format, licence lines and clang-tidy: clean"
 
@@ -234,19 +300,22 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/include/evalue $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig \
 	  $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 $(headers) $(DESTDIR)$(PREFIX)/include/evalue/
-	install -m 644 $(static_lib) $(DESTDIR)$(LIBDIR)/
-	install -m 755 $(shared_lib) $(DESTDIR)$(LIBDIR)/
-	ln -sf $(notdir $(shared_lib)) $(DESTDIR)$(LIBDIR)/libevalue.so.$(SOVERSION)
-	ln -sf $(notdir $(shared_lib)) $(DESTDIR)$(LIBDIR)/libevalue.so
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' src/evalue.pc.in \
-	  > $(DESTDIR)$(LIBDIR)/pkgconfig/evalue.pc
+	install -m 644 $(static_lib) $(static_record) $(DESTDIR)$(LIBDIR)/
+	install -m 755 $(shared_lib) $(shared_record) $(DESTDIR)$(LIBDIR)/
+	for l in libevalue libevalue-record; do \
+	  ln -sf $$l.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$$l.so.$(SOVERSION); ln -sf $$l.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$$l.so; \
+	done
+	for p in evalue evalue-record; do \
+	  sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' src/$$p.pc.in \
+	    > $(DESTDIR)$(LIBDIR)/pkgconfig/$$p.pc || exit 1; \
+	done
 	install -m 755 $(BUILD)/evalue $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 man/evalue.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 
 uninstall:
-	rm -f $(headers:include/%=$(DESTDIR)$(PREFIX)/include/%) $(DESTDIR)$(LIBDIR)/libevalue.a \
-	  $(DESTDIR)$(LIBDIR)/libevalue.so $(DESTDIR)$(LIBDIR)/libevalue.so.$(SOVERSION) \
-	  $(DESTDIR)$(LIBDIR)/$(notdir $(shared_lib)) $(DESTDIR)$(LIBDIR)/pkgconfig/evalue.pc $(DESTDIR)$(PREFIX)/bin/evalue \
+	rm -f $(headers:include/%=$(DESTDIR)$(PREFIX)/include/%) \
+	  $(foreach l,libevalue libevalue-record,$(addprefix $(DESTDIR)$(LIBDIR)/$l,.a .so .so.$(SOVERSION) .so.$(VERSION))) \
+	  $(addprefix $(DESTDIR)$(LIBDIR)/pkgconfig/,evalue.pc evalue-record.pc) $(DESTDIR)$(PREFIX)/bin/evalue \
 	  $(DESTDIR)$(PREFIX)/share/man/man1/evalue.1
 	-rmdir $(DESTDIR)$(PREFIX)/include/evalue
 

@@ -32,6 +32,20 @@ $CC $SANITIZERS "$root/program.c" $(pkg-config --cflags evalue) "$prefix/lib64/l
 [ -f "$prefix/share/man/man1/evalue.1" ]
 "$prefix/bin/evalue" --version | grep -q "${expected% *}"
 
+cat > "$root/records.c" <<'C'
+#include <evalue/record.h>
+int main(void) {
+  evalue_record_writer w;
+  if (evalue_record_writer_open(&w, "/dev/null", NULL) != EVALUE_OK) return 1;
+  return evalue_record_writer_close(&w) != EVALUE_OK || evalue_record_crc32c(0, "123456789", 9) != UINT32_C(0xe3069283);
+}
+C
+$CC $SANITIZERS "$root/records.c" $(pkg-config --cflags --libs evalue-record) -o "$root/records"
+LD_LIBRARY_PATH="$prefix/lib64" "$root/records"
+readelf -d "$root/records" | grep -q '\[libevalue-record\.so\.0\]'
+$CC $SANITIZERS "$root/records.c" $(pkg-config --cflags evalue-record) "$prefix/lib64/libevalue-record.a" "$prefix/lib64/libevalue.a" -lisal -lpthread -o "$root/records-static"
+"$root/records-static"
+
 staged=$root/stage
 $MAKE -s install BUILD="$BUILD" DESTDIR="$staged" PREFIX=/usr >/dev/null
 [ -f "$staged/usr/lib/libevalue.a" ]

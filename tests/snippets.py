@@ -74,7 +74,8 @@ def compile_program(source, folder, name="program"):
     program = pathlib.Path(folder) / name
     (pathlib.Path(folder) / (name + ".c")).write_text(source)
     unused = ["-Wno-unused-variable", "-Wno-unused-but-set-variable", "-Wno-shadow"]
-    run([CC, "-std=c11", *WARNINGS, *unused, *SANITIZERS, "-Iinclude", str(program) + ".c", str(BUILD / "libevalue.a"), "-o", str(program)])
+    run([CC, "-std=c11", *WARNINGS, *unused, *SANITIZERS, "-Iinclude", str(program) + ".c", str(BUILD / "libevalue-record.a"), str(BUILD / "libevalue.a"), "-lisal",
+         "-lpthread", "-o", str(program)])
     return program
 
 

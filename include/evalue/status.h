@@ -36,8 +36,9 @@ extern "C" {
   X(NO_SPACE,    "no_space",    "the caller's memory is too small")                         \
   X(IO,          "io",          "reading or writing failed")                                \
   X(MISUSE,      "misuse",      "an argument is not what the function asks for")          \
-  X(POISONED,    "poisoned",    "an earlier failure has left a part of a record behind")  \
-  X(TIMEOUT,     "timeout",     "the other side did not answer in time")
+  X(POISONED,    "poisoned",    "an earlier failure has left a part of a record behind")    \
+  X(TIMEOUT,     "timeout",     "the other side did not answer in time")                    \
+  X(CORRUPT,     "corrupt",     "a checksum does not match")
 
 /* clang-format on */
 
@@ -183,8 +184,28 @@ typedef enum evalue_field {
   X(PEER_GONE,           IO,          PEER,        "peer_gone",           NOTHING,  0,  "the peer is gone")                                                  \
   X(SYSTEM_CALL,         IO,          NONE,        "system_call",         NOTHING,  0,  "the system has refused something")
 
+/**
+ * The faults of record files and of their side files (record.h; spec/evalue-records-1.0.md, section 4), in the same
+ * columns. Of a checksum, `expected` is what the bytes give, and `found` is what stands in the file, both masked.
+ * `found` of INDEX_LINE is the byte that is wrong, 256 for the end of the text.
+ */
+#define EVALUE_RECORD_FAULT_TABLE(X)                                                                                                                         \
+  X(RECORD_HEAD_SHORT,   TRUNCATED,   LENGTH,      "record_head_short",   AT_LEAST, 0,  "the file ends inside a record's length")                            \
+  X(RECORD_SHORT,        TRUNCATED,   DATA,        "record_short",        AT_LEAST, 0,  "the file ends inside a record")                                     \
+  X(RECORD_LENGTH_CRC,   CORRUPT,     LENGTH,      "record_length_crc",   EXACTLY,  0,  "the record's length does not match its checksum")                   \
+  X(RECORD_DATA_CRC,     CORRUPT,     DATA,        "record_data_crc",     EXACTLY,  0,  "the record's data do not match their checksum")                     \
+  X(RECORD_TOO_LARGE,    LIMIT,       LENGTH,      "record_too_large",    AT_MOST,  0,  "the record is larger than the caller or the host allows")           \
+  X(RECORD_LENGTH_LARGE, MALFORMED,   LENGTH,      "record_length_large", AT_MOST,  0,  "the record's length is 2^62 or more")                               \
+  X(RECORD_EMPTY,        MALFORMED,   DATA,        "record_empty",        NOTHING,  0,  "the record is empty, so it holds no message")                       \
+  X(INDEX_LINE,          MALFORMED,   NONE,        "index_line",          NOTHING,  0,  "the line is no entry of an index")                                  \
+  X(INDEX_ENTRY,         MALFORMED,   NONE,        "index_entry",         EXACTLY,  0,  "the entry does not fit the record file")
+
 /** All faults. */
-#define EVALUE_ALL_FAULTS_TABLE(X) EVALUE_FAULT_TABLE(X) EVALUE_JAVA_FAULT_TABLE(X) EVALUE_IPC_FAULT_TABLE(X)
+#define EVALUE_ALL_FAULTS_TABLE(X) \
+  EVALUE_FAULT_TABLE(X)            \
+  EVALUE_JAVA_FAULT_TABLE(X)       \
+  EVALUE_IPC_FAULT_TABLE(X)        \
+  EVALUE_RECORD_FAULT_TABLE(X)
 
 /* clang-format on */
 
@@ -193,7 +214,8 @@ typedef enum evalue_fault {
 #define EVALUE_X(name, status, field, text, relation, expected, meaning) EVALUE_FAULT_##name,
   EVALUE_FAULT_TABLE(EVALUE_X) EVALUE_FAULT_JAVA_BASE = 99,
   EVALUE_JAVA_FAULT_TABLE(EVALUE_X) EVALUE_FAULT_IPC_BASE = 199,
-  EVALUE_IPC_FAULT_TABLE(EVALUE_X)
+  EVALUE_IPC_FAULT_TABLE(EVALUE_X) EVALUE_FAULT_RECORD_BASE = 299,
+  EVALUE_RECORD_FAULT_TABLE(EVALUE_X)
 #undef EVALUE_X
 } evalue_fault;
 

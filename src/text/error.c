@@ -139,6 +139,36 @@ static const char *fixed_expectation(uint32_t fault) {
   }
 }
 
+/* Appends a checksum in hexadecimal. */
+static void put_crc(evalue_text *text, const char *before, uint64_t crc) {
+  char digits[9] = {0};
+  for (int i = 0; i < 8; i++) digits[i] = "0123456789abcdef"[crc >> (28 - 4 * i) & 15];
+  evalue_text_put(text, before);
+  evalue_text_put(text, digits);
+}
+
+/* Appends the byte that ends a line of an index too early, or does not belong in it. */
+static void put_index_line(evalue_text *text, uint64_t byte) {
+  evalue_text_put(text, ": expected \"OFFSET SIZE\" and a newline, found ");
+  if (byte > UINT8_MAX) evalue_text_put(text, "the end");
+  else evalue_text_put(text, "the byte ");
+  if (byte <= UINT8_MAX) evalue_text_put_hex_byte(text, (uint8_t)byte);
+}
+
+/* What was expected of records, where that is no number of the field; false for other faults. */
+static bool put_record_expectation(evalue_text *text, const evalue_error *error) {
+  switch (error->fault) {
+    case EVALUE_FAULT_RECORD_LENGTH_CRC:
+    case EVALUE_FAULT_RECORD_DATA_CRC:
+      put_crc(text, ": expected ", error->expected);
+      put_crc(text, ", found ", error->found);
+      return true;
+    case EVALUE_FAULT_RECORD_EMPTY: evalue_text_put(text, ": expected a message, found no byte"); return true;
+    case EVALUE_FAULT_INDEX_LINE: put_index_line(text, error->found); return true;
+    default: return false;
+  }
+}
+
 /* What was expected where that is no number of the field. */
 static void put_expectation(evalue_text *text, const evalue_error *error) {
   const char *fixed = fixed_expectation(error->fault);
@@ -146,6 +176,7 @@ static void put_expectation(evalue_text *text, const evalue_error *error) {
     evalue_text_put(text, fixed);
     return;
   }
+  if (put_record_expectation(text, error)) return;
   switch (error->fault) {
     case EVALUE_FAULT_BAD_BOOL: put_one(text, ": expected 0 or 1, found ", error->found, ""); break;
     case EVALUE_FAULT_UNKNOWN_TAG: put_unknown_tag(text, error->found); break;
@@ -189,6 +220,8 @@ static uint64_t size_of_truncated(const evalue_error *error) {
   switch (error->fault) {
     case EVALUE_FAULT_ELEMENT_SHORT: return error->position + error->found;
     case EVALUE_FAULT_LENGTH_PAST_END: return error->position + 8 + error->expected;
+    case EVALUE_FAULT_RECORD_HEAD_SHORT:
+    case EVALUE_FAULT_RECORD_SHORT: return error->position + error->found;
     default: return error->found; /* in a message */
   }
 }

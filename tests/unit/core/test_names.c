@@ -14,7 +14,7 @@
 
 /* Copies of what the headers promise: a name is part of the interface, so changing one has to break a test. */
 static const char *const statuses[] = {"ok",       "end", "truncated", "malformed", "unsupported", "limit",
-                                       "no_space", "io",  "misuse",    "poisoned",  "timeout"};
+                                       "no_space", "io",  "misuse",    "poisoned",  "timeout",     "corrupt"};
 static const char *const fields[] = {
     "none",   "magic",  "major", "minor",       "alignment", "flags",      "body_length", "count", "trailing",
     "tag",    "length", "bool",  "scalar_type", "ndim",      "size",       "dim_order",   "pad",   "int",
@@ -58,6 +58,10 @@ static const char *const faults[] = {"none",
 /* From 100 on: those of ExecuTorch's Java bytes. */
 static const char *const java_faults[] = {"field_short",   "unknown_java_tag", "string_before_1_2", "negative_length",
                                           "java_too_long", "bad_utf8",         "unknown_dtype",     "memory_short"};
+/* From 300 on: those of record files. */
+static const char *const record_faults[] = {"record_head_short", "record_short",     "record_length_crc",
+                                            "record_data_crc",   "record_too_large", "record_length_large",
+                                            "record_empty",      "index_line",       "index_entry"};
 static const char *const types[] = {"uint8",           "int8",
                                     "int16",           "int32",
                                     "int64",           "float16",
@@ -74,7 +78,7 @@ static const char *const types[] = {"uint8",           "int8",
                                     "float8_e4m3fnuz", "uint16",
                                     "uint32",          "uint64"};
 
-static const uint32_t beyond[] = {300, UINT16_MAX, INT32_MAX, UINT32_C(0x80000000), UINT32_MAX - 1, UINT32_MAX};
+static const uint32_t beyond[] = {600, UINT16_MAX, INT32_MAX, UINT32_C(0x80000000), UINT32_MAX - 1, UINT32_MAX};
 
 /* A sentence for people: not empty, and without the full stop. */
 static void check_sentence(const char *text) {
@@ -114,6 +118,12 @@ static void test_faults(void **state) {
     assert_string_equal(evalue_fault_name(100 + i), java_faults[i]);
     check_sentence(evalue_fault_message(100 + i));
   }
+  for (uint32_t i = 0; i < COUNT_OF(record_faults); i++) {
+    assert_string_equal(evalue_fault_name(300 + i), record_faults[i]);
+    check_sentence(evalue_fault_message(300 + i));
+  }
+  assert_string_equal(evalue_fault_name(299), "?");
+  assert_string_equal(evalue_fault_name(300 + COUNT_OF(record_faults)), "?");
   assert_string_equal(evalue_fault_name(99), "?");
   assert_string_equal(evalue_fault_name(100 + COUNT_OF(java_faults)), "?");
   assert_string_equal(evalue_fault_name(COUNT_OF(faults)), "?");

@@ -27,29 +27,11 @@
 #include <cmocka.h>
 
 #include "evalue/evalue.h"
+#include "msan_stat.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 #if defined(__has_feature)
-#if __has_feature(memory_sanitizer)
-/* MemorySanitizer of clang 14 does not see that these fill what they are given: glibc 2.33 has them as functions. */
-int fstatat(int fd, const char *path, struct stat *status, int flags) {
-  memset(status, 0, sizeof *status);
-  return (int)syscall(SYS_newfstatat, fd, path, status, flags);
-}
-
-int fstat(int fd, struct stat *status) {
-  return fstatat(fd, "", status, AT_EMPTY_PATH);
-}
-
-int stat(const char *path, struct stat *status) {
-  return fstatat(AT_FDCWD, path, status, 0);
-}
-
-int lstat(const char *path, struct stat *status) {
-  return fstatat(AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW);
-}
-#endif
 #if __has_feature(memory_sanitizer) || __has_feature(address_sanitizer)
 #define IS_SANITIZED 1
 #endif

@@ -11,30 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "msan_stat.h"
 #include "sink_support.h"
-
-#if defined(__has_feature)
-#if __has_feature(memory_sanitizer)
-/* MemorySanitizer of clang 14 does not see that these fill what they are given, since glibc 2.33 has them as functions.
- */
-int fstatat(int fd, const char *path, struct stat *status, int flags) {
-  memset(status, 0, sizeof *status);
-  return (int)syscall(SYS_newfstatat, fd, path, status, flags);
-}
-
-int fstat(int fd, struct stat *status) {
-  return fstatat(fd, "", status, AT_EMPTY_PATH);
-}
-
-int stat(const char *path, struct stat *status) {
-  return fstatat(AT_FDCWD, path, status, 0);
-}
-
-int lstat(const char *path, struct stat *status) {
-  return fstatat(AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW);
-}
-#endif
-#endif
 
 static char folder[256];
 static uint8_t file_bytes[1 << 20];
