@@ -17,6 +17,7 @@
  * - sink.h: where bytes go: memory, files, callbacks, several places
  * - tracer.h: the values that pass a point of a program, into a sink
  * - executorch_java.h: the bytes of ExecuTorch's Android class EValue
+ * - record.h, dataset.h: files of training examples; loading them in batches (in libevalue-record)
  * - ipc.h: values for carriers that take only so many bytes at once
  * - inline.h: byte loads and stores, checked arithmetic
  * - text.h: values and errors for people
@@ -24,11 +25,13 @@
 #ifndef EVALUE_EVALUE_H
 #define EVALUE_EVALUE_H
 
+#include "evalue/dataset.h"
 #include "evalue/executorch_java.h"
 #include "evalue/inline.h"
 #include "evalue/ipc.h"
 #include "evalue/log.h"
 #include "evalue/reader.h"
+#include "evalue/record.h"
 #include "evalue/sink.h"
 #include "evalue/status.h"
 #include "evalue/tensor.h"
