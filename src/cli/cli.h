@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the subcommands of `evalue` share. Files: main.c picks the subcommand; one file a subcommand (pack.c show.c
- * check.c unpack.c convert.c send.c receive.c); args.c format.c input.c reader.c output.c stream.c parent.c sync.c
- * directory.c cleanup.c report.c guess.c progress.c help them; npy.c, json.c and json_write.c know the two foreign
- * formats; layout.c and table.c draw for `show`.
+ * check.c unpack.c convert.c send.c receive.c, and records.h for records); args.c format.c input.c reader.c output.c
+ * stream.c parent.c sync.c directory.c cleanup.c report.c guess.c progress.c help them; npy.c, json.c and json_write.c
+ * know the two foreign formats; layout.c and table.c draw for `show`.
  */
 #ifndef EVALUE_CLI_H
 #define EVALUE_CLI_H
@@ -95,6 +95,7 @@ int cli_unpack(int argc, char **argv);
 int cli_convert(int argc, char **argv);
 int cli_send(int argc, char **argv);
 int cli_receive(int argc, char **argv);
+int cli_records(int argc, char **argv);
 
 /* Parses an alignment: a power of two from 1 to 4096; as cli_parse_form. */
 bool cli_parse_alignment(const char *text, uint32_t *alignment);

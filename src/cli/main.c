@@ -20,6 +20,7 @@ static const char help[] =
     "  convert    rewrite a file in another form, or with another alignment\n"
     "  send       send a message to another process\n"
     "  receive    wait for a message from another process\n"
+    "  records    make, check and convert files of training examples\n"
     "  help       say more about a command: 'evalue help COMMAND'\n"
     "\n"
     "  --help     this text\n"
@@ -36,8 +37,8 @@ static const char help[] =
 static const struct command {
   const char *name;
   int (*run)(int argc, char **argv);
-} commands[] = {{"pack", cli_pack},       {"show", cli_show}, {"check", cli_check},    {"unpack", cli_unpack},
-                {"convert", cli_convert}, {"send", cli_send}, {"receive", cli_receive}};
+} commands[] = {{"pack", cli_pack},       {"show", cli_show}, {"check", cli_check},     {"unpack", cli_unpack},
+                {"convert", cli_convert}, {"send", cli_send}, {"receive", cli_receive}, {"records", cli_records}};
 
 static const struct command *find_command(const char *name) {
   for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
@@ -81,7 +82,7 @@ static bool is_help(const char *argument) {
   return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
 }
 
-/* `evalue help COMMAND` is `evalue COMMAND --help`. */
+/* `evalue help COMMAND` is `evalue COMMAND --help`; `records` has commands of its own. */
 static int run_help(char **names) {
   static char option[] = "--help";
   const struct command *command = names[0] != NULL ? find_command(names[0]) : NULL;
@@ -90,9 +91,11 @@ static int run_help(char **names) {
     return CLI_OK;
   }
   if (command == NULL) return cli_usage_error("unknown command '%s'", names[0]);
-  if (names[1] != NULL) return cli_usage_error("unexpected argument '%s'", names[1]);
-  char *arguments[] = {names[0], option, NULL};
-  return command->run(2, arguments);
+  bool has_two = names[1] != NULL && command->run == cli_records;
+  const char *unexpected = has_two ? names[2] : names[1];
+  if (unexpected != NULL) return cli_usage_error("unexpected argument '%s'", unexpected);
+  char *arguments[] = {names[0], has_two ? names[1] : option, has_two ? option : NULL, NULL};
+  return command->run(has_two ? 3 : 2, arguments);
 }
 
 /* Takes --log SPEC where a command's name is expected; NULL when the program ends here. */

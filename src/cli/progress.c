@@ -33,6 +33,16 @@ void cli_progress_start(cli_progress *progress, const char *what, uint64_t total
   active = progress;
 }
 
+/* Appends how long it will still take, if it goes on as it did. */
+static void put_time_left(const cli_progress *progress, uint64_t done, int64_t elapsed) {
+  if (progress->total == 0 || done == 0 || done >= progress->total) return;
+  double left = (double)(progress->total - done) / (double)done * (double)elapsed / 1e3 + 0.5;
+  if (left >= 360000) return;
+  unsigned seconds = (unsigned)left;
+  if (seconds >= 3600) fprintf(stderr, " %u:%02u:%02u left", seconds / 3600, seconds / 60 % 60, seconds % 60);
+  else fprintf(stderr, " %u:%02u left", seconds / 60, seconds % 60);
+}
+
 static void draw(cli_progress *progress, uint64_t done, int64_t elapsed) {
   char bar[BAR_WIDTH + 1];
   double rate = (double)done / 1e3 / (double)(elapsed > 0 ? elapsed : 1);
@@ -48,6 +58,7 @@ static void draw(cli_progress *progress, uint64_t done, int64_t elapsed) {
     fprintf(stderr, " %.0f MB", (double)done / 1e6);
   }
   fprintf(stderr, " %.0f MB/s", rate);
+  put_time_left(progress, done, elapsed);
   fflush(stderr);
   progress->shown = true;
 }
